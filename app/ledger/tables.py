@@ -1,0 +1,164 @@
+"""The tables of the ledger: what Prism knows, in one place. Redis may be wiped at any time.
+
+Times are UTC seconds since the epoch as floats; money is US dollars. Every row of an
+organisation carries its installation id.
+"""
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+metadata = MetaData()
+
+ACTIVE_STATES = ("queued", "running", "publishing")
+TERMINAL_STATES = ("done", "no_fix", "rejected", "cancelled", "budget_exhausted", "failed", "dead")
+
+inbox = Table(
+    "inbox",
+    metadata,
+    Column("guid", String(64), primary_key=True),
+    Column("event", String(64), nullable=False),
+    Column("action", String(64), nullable=False),
+    Column("semantic_key", String(128), nullable=False, unique=True),
+    Column("installation_id", Integer, nullable=False),
+    Column("repository_id", Integer),
+    Column("body", LargeBinary, nullable=False),  # zlib of the signed bytes
+    Column("received_at", Float, nullable=False),
+    Column("processed_at", Float),
+    Column("attempts", Integer, nullable=False, default=0),
+    Column("outcome", String(200)),  # admitted:<run>, ignored:…, refused:…, poison:…
+)
+Index("inbox_unprocessed", inbox.c.processed_at, inbox.c.received_at)
+
+installation = Table(
+    "installation",
+    metadata,
+    Column("installation_id", Integer, primary_key=True),
+    Column("account", String(200), nullable=False),
+    Column("selection", String(16), nullable=False),  # all | selected
+    Column("suspended", Boolean, nullable=False, default=False),
+    Column("deleted", Boolean, nullable=False, default=False),
+    Column("updated_at", Float, nullable=False),
+)
+
+installation_repository = Table(
+    "installation_repository",
+    metadata,
+    Column("installation_id", Integer, primary_key=True),
+    Column("repository_id", Integer, primary_key=True),
+    Column("full_name", String(300), nullable=False),
+    Column("removed", Boolean, nullable=False, default=False),
+)
+
+snapshot = Table(
+    "snapshot",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("installation_id", Integer, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("author", String(100), nullable=False),
+    Column("author_id", Integer, nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("removed", JSON, nullable=False),  # what cleaning took out, for the status comment
+    Column("taken_at", Float, nullable=False),
+)
+
+run = Table(
+    "run",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("installation_id", Integer, nullable=False),
+    Column("repository_id", Integer, nullable=False),
+    Column("repository", String(300), nullable=False),  # owner/name as delivered
+    Column("issue_number", Integer, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("branch", String(200), nullable=False),
+    Column("snapshot_id", String(36), ForeignKey("snapshot.id"), nullable=False),
+    Column("requested_by", String(100), nullable=False),
+    Column("requested_by_id", Integer, nullable=False),
+    Column("base_branch", String(250), nullable=False, default=""),
+    Column("base_commit", String(64), nullable=False, default=""),
+    Column("state", String(24), nullable=False),
+    Column("stage", String(24), nullable=False, default=""),
+    Column("epoch", Integer, nullable=False, default=0),
+    Column("worker", String(100)),
+    Column("lease_until", Float, nullable=False, default=0.0),
+    Column("released", Boolean, nullable=False, default=True),
+    Column("crash_count", Integer, nullable=False, default=0),
+    Column("cancel_requested", Boolean, nullable=False, default=False),
+    Column("budget_usd", Float, nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("finished_at", Float),
+    Column("outcome", Text),  # one sentence for people
+    UniqueConstraint("installation_id", "repository_id", "issue_number", "generation"),
+)
+Index(
+    "run_single_flight",
+    run.c.repository_id,
+    run.c.issue_number,
+    unique=True,
+    sqlite_where=text("state IN ('queued', 'running', 'publishing')"),
+    postgresql_where=text("state IN ('queued', 'running', 'publishing')"),
+)
+
+item = Table(
+    "item",
+    metadata,
+    Column("run_id", String(36), ForeignKey("run.id"), primary_key=True),
+    Column("stage", String(24), primary_key=True),
+    Column("name", String(64), primary_key=True),
+    Column("installation_id", Integer, nullable=False),
+    Column("status", String(16), nullable=False),  # started | finished
+    Column("attempts", Integer, nullable=False),
+    Column("output", JSON),
+    Column("started_at", Float, nullable=False),
+    Column("finished_at", Float),
+)
+
+call = Table(
+    "call",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("run_id", String(36), ForeignKey("run.id"), nullable=False),
+    Column("installation_id", Integer, nullable=False),
+    Column("address", String(120), nullable=False),  # stage/item/turn
+    Column("attempt", Integer, nullable=False),
+    Column("state", String(8), nullable=False),  # open | done | lost
+    Column("request_hash", String(64), nullable=False),
+    Column("reserved_usd", Float, nullable=False),
+    Column("cost_usd", Float, nullable=False, default=0.0),
+    Column("input_tokens", Integer, nullable=False, default=0),
+    Column("cached_tokens", Integer, nullable=False, default=0),
+    Column("output_tokens", Integer, nullable=False, default=0),
+    Column("stop_reason", String(40)),
+    Column("opened_at", Float, nullable=False),
+    Column("settled_at", Float),
+)
+Index("call_by_run", call.c.run_id, call.c.state)
+
+effect = Table(
+    "effect",
+    metadata,
+    Column("run_id", String(36), ForeignKey("run.id"), primary_key=True),
+    Column("kind", String(40), primary_key=True),  # status_comment | branch | pull_request | reply
+    Column("installation_id", Integer, nullable=False),
+    Column("request_hash", String(64), nullable=False),
+    Column("state", String(8), nullable=False),  # intent | done
+    Column("remote_id", String(100)),
+    Column("url", Text),
+    Column("recorded_at", Float, nullable=False),
+)

@@ -1,0 +1,167 @@
+"""Settings, read from the environment once; no other module reads it.
+
+Names are Probot's where Probot has one (APP_ID, PRIVATE_KEY, WEBHOOK_SECRET, GHE_HOST, …) and
+PRISM_… where the setting is ours. `docs/configuration.md` lists them; a test keeps it complete.
+"""
+
+import base64
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+WEAK_SECRETS = frozenset({"", "development", "secret", "webhook_secret", "changeme", "password"})
+MIN_SECRET_BYTES = 16
+
+
+class SettingsError(ValueError):
+    """A setting is missing or wrong; the message names it and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything an operator can set. `environ` names beside the fields are what is read."""
+
+    app_id: str = ""  # APP_ID
+    private_key: str = field(default="", repr=False)  # PRIVATE_KEY, PRIVATE_KEY_PATH
+    webhook_secret: str = field(default="", repr=False)  # WEBHOOK_SECRET
+    webhook_path: str = "/api/github/webhooks"  # WEBHOOK_PATH
+    host: str = "127.0.0.1"  # HOST
+    port: int = 3000  # PORT
+    log_level: str = "info"  # LOG_LEVEL
+    log_format: str = "json"  # LOG_FORMAT
+    redis_url: str = ""  # REDIS_URL ("" = embedded)
+    ghe_host: str = ""  # GHE_HOST
+    ghe_protocol: str = "https"  # GHE_PROTOCOL
+    database_url: str = ""  # DATABASE_URL ("" = SQLite in the data folder)
+    data_dir: Path = Path("data")  # PRISM_DATA_DIR
+    label: str = "prism-fix"  # PRISM_LABEL
+    recipe: str = "prism"  # PRISM_RECIPE
+    sandbox: str = "docker"  # PRISM_SANDBOX: docker | process
+    sandbox_image: str = ""  # PRISM_SANDBOX_IMAGE ("" = the image make test builds)
+    max_parallel: int = 4  # PRISM_MAX_PARALLEL: agents at once in one run
+    lease_s: float = 60.0  # PRISM_LEASE_SECONDS
+    sweep_s: float = 30.0  # PRISM_SWEEP_SECONDS
+    budget_usd: float = 5.0  # PRISM_BUDGET_USD: per run
+    anthropic_api_key: str = field(default="", repr=False)  # ANTHROPIC_API_KEY
+    anthropic_base_url: str = "https://api.anthropic.com"  # ANTHROPIC_BASE_URL
+    model: str = "claude-sonnet-4-6"  # PRISM_MODEL
+    verdict_model: str = ""  # PRISM_VERDICT_MODEL ("" = the same): single verdicts
+    prices: str = ""  # PRISM_PRICES: JSON {model: [input, output]} in USD per million tokens
+
+    @property
+    def github_url(self) -> str:
+        """Base of web pages and git over HTTP."""
+        return f"{self.ghe_protocol}://{self.ghe_host}" if self.ghe_host else "https://github.com"
+
+    @property
+    def api_url(self) -> str:
+        """Base of the REST API."""
+        if self.ghe_host:
+            return f"{self.ghe_protocol}://{self.ghe_host}/api/v3"
+        return "https://api.github.com"
+
+    @property
+    def database(self) -> str:
+        """SQLAlchemy URL with an async driver."""
+        if self.database_url:
+            url = self.database_url.replace("postgres://", "postgresql://", 1)
+            return url.replace("postgresql://", "postgresql+asyncpg://", 1)
+        return f"sqlite+aiosqlite:///{self.data_dir.absolute() / 'prism.db'}"
+
+    @property
+    def model_is_local(self) -> bool:
+        """Whether the model API is on this machine (an emulator): nothing leaves it."""
+        host = urlsplit(self.anthropic_base_url).hostname or ""
+        return host in {"127.0.0.1", "localhost", "::1"}
+
+
+def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
+    """Read and cast every setting; raises SettingsError naming the first bad one."""
+    get = _Reader(environ)
+    default = Settings()
+    return Settings(
+        app_id=get.text("APP_ID"),
+        private_key=_private_key(environ),
+        webhook_secret=get.text("WEBHOOK_SECRET"),
+        webhook_path=get.text("WEBHOOK_PATH", default.webhook_path),
+        host=get.text("HOST", default.host),
+        port=int(get.number("PORT", default.port)),
+        log_level=get.text("LOG_LEVEL", default.log_level).lower(),
+        log_format=get.choice("LOG_FORMAT", default.log_format, ("json", "pretty")),
+        redis_url=get.text("REDIS_URL"),
+        ghe_host=get.text("GHE_HOST"),
+        ghe_protocol=get.choice("GHE_PROTOCOL", default.ghe_protocol, ("https", "http")),
+        database_url=get.text("DATABASE_URL"),
+        data_dir=Path(get.text("PRISM_DATA_DIR", "data")),
+        label=get.text("PRISM_LABEL", default.label),
+        recipe=get.choice("PRISM_RECIPE", default.recipe, ("prism",)),
+        sandbox=get.choice("PRISM_SANDBOX", default.sandbox, ("docker", "process")),
+        sandbox_image=get.text("PRISM_SANDBOX_IMAGE"),
+        max_parallel=int(get.number("PRISM_MAX_PARALLEL", default.max_parallel)),
+        lease_s=get.number("PRISM_LEASE_SECONDS", default.lease_s),
+        sweep_s=get.number("PRISM_SWEEP_SECONDS", default.sweep_s),
+        budget_usd=get.number("PRISM_BUDGET_USD", default.budget_usd),
+        anthropic_api_key=get.text("ANTHROPIC_API_KEY"),
+        anthropic_base_url=get.text("ANTHROPIC_BASE_URL", default.anthropic_base_url),
+        model=get.text("PRISM_MODEL", default.model),
+        verdict_model=get.text("PRISM_VERDICT_MODEL"),
+        prices=get.text("PRISM_PRICES"),
+    )
+
+
+def require_webhook_secret(settings: Settings) -> None:
+    """Refuse to start with an empty, short or well-known webhook secret."""
+    secret = settings.webhook_secret
+    if secret.lower() in WEAK_SECRETS or len(secret.encode()) < MIN_SECRET_BYTES:
+        raise SettingsError(
+            f"WEBHOOK_SECRET must be a random text of at least {MIN_SECRET_BYTES} bytes; make one "
+            "with `openssl rand -hex 32` and enter the same in the App's settings."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    environ: Mapping[str, str]
+
+    def text(self, name: str, default: str = "") -> str:
+        return self.environ.get(name, "").strip() or default
+
+    def number(self, name: str, default: float) -> float:
+        raw = self.text(name)
+        try:
+            value = float(raw) if raw else default
+        except ValueError:
+            raise SettingsError(f"{name} must be a number, not {raw!r}.") from None
+        if value <= 0:
+            raise SettingsError(f"{name} must be greater than 0, not {raw!r}.")
+        return value
+
+    def choice(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
+        value = self.text(name, default).lower()
+        if value not in allowed:
+            raise SettingsError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
+        return value
+
+
+def _private_key(environ: Mapping[str, str]) -> str:
+    """PEM from PRIVATE_KEY (raw, with \\n escapes, or base64), else from PRIVATE_KEY_PATH."""
+    raw = environ.get("PRIVATE_KEY", "").strip()
+    path = environ.get("PRIVATE_KEY_PATH", "").strip()
+    if not raw and path:
+        try:
+            raw = Path(path).read_text(encoding="ascii")
+        except OSError as error:
+            raise SettingsError(f"PRIVATE_KEY_PATH cannot be read: {error.strerror}.") from None
+    if not raw:
+        return ""
+    pem = raw.replace("\\n", "\n")
+    if not pem.startswith("-----BEGIN"):
+        try:
+            pem = base64.b64decode("".join(raw.split()), validate=True).decode("ascii")
+        except ValueError:
+            pem = ""
+    if not pem.startswith("-----BEGIN"):
+        raise SettingsError("PRIVATE_KEY is neither a PEM nor base64 of one.")
+    return pem

@@ -1,0 +1,47 @@
+"""Errors of the pipeline. "No patch" is not among them: it is an outcome.
+
+PipelineError
+├── BudgetExhausted     the next call does not fit into the run's budget
+├── ModelError
+│   ├── ModelRejected   key, model name or request refused: trying again is useless
+│   ├── ModelUnavailable (ConnectionError)  still failing after all retries
+│   └── ModelRefused    the model declined to answer
+└── EmptyRepository     there is nothing to repair at the base commit
+"""
+
+
+class PipelineError(Exception):
+    """Base of everything the pipeline raises."""
+
+
+class BudgetExhausted(PipelineError):
+    """The next call does not fit; `limit_usd` and `spent_usd` say by how much."""
+
+    def __init__(self, limit_usd: float, spent_usd: float) -> None:
+        super().__init__(f"The budget of ${limit_usd:.2f} is used up (${spent_usd:.2f} spent).")
+        self.limit_usd = limit_usd
+        self.spent_usd = spent_usd
+
+
+class ModelError(PipelineError):
+    """Base of what the model API can do to us; `status` is the HTTP status, 0 when none came."""
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ModelRejected(ModelError):
+    """The API refuses key, model name or request; nothing will change by trying again."""
+
+
+class ModelUnavailable(ModelError, ConnectionError):
+    """The API kept failing after all retries."""
+
+
+class ModelRefused(ModelError):
+    """The model declined to answer (stop reason `refusal`)."""
+
+
+class EmptyRepository(PipelineError):
+    """The base commit holds no file."""

@@ -1,0 +1,149 @@
+"""What a recipe is given from outside, as Protocols: `app` implements them over its tables.
+
+The command line implements Journal and Budget over JSON lines (`pipeline.journal`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from pipeline.values import Usage
+from sandbox.base import Sandbox, Source
+
+Json = Any  # what json.loads returns
+PipelineStage = Literal[
+    "environment", "global", "local", "synthesis", "code", "verify", "vote", "publish"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CallAddress:
+    """Where a model call stands: `stage/item/turn`.
+
+    `turn` is a number for agents (a fork counts from 0 again) and a word for single verdicts. A
+    retry keeps its address; `attempt` counts how often the item was started.
+    """
+
+    stage: PipelineStage
+    item: str
+    turn: str
+    attempt: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.stage}/{self.item}/{self.turn}"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model sees it; `schema` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call. `messages` are Messages-API dicts; `force_tool` names the only tool allowed."""
+
+    address: CallAddress
+    role: str
+    system: str
+    messages: tuple[Json, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    force_tool: str = ""
+    max_tokens: int = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """A complete answer. `content` are the API's blocks as dicts, `stop_reason` never None."""
+
+    content: tuple[Json, ...]
+    stop_reason: str
+    usage: Usage
+    model: str
+
+
+class Model(Protocol):
+    """The gateway: budgeted, retried, always streaming."""
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Make one call.
+
+        Raises BudgetExhausted before the call when it does not fit; ModelRefused, ModelRejected
+        (key or request) or ModelUnavailable after it (see pipeline.errors).
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRecord:
+    """What the journal knows of an item: its attempts so far and its output once finished."""
+
+    attempts: int
+    finished: bool
+    output: Json = None
+
+
+class Journal(Protocol):
+    """Items of one run. A finished item is never repeated, one in flight starts again."""
+
+    async def start(self, stage: PipelineStage, item: str) -> ItemRecord:
+        """The finished record, or a new attempt counted and written down before it begins."""
+
+    async def finish(self, stage: PipelineStage, item: str, output: Json) -> None:
+        """Record the output; JSON of at most a few MB."""
+
+
+class Budget(Protocol):
+    """Money of one run: reserve the worst case, call, settle. Survives restarts."""
+
+    async def reserve(self, address: CallAddress, request_hash: str, worst_usd: float) -> int:
+        """Set `worst_usd` aside and return a handle; raises BudgetExhausted when it is too much."""
+
+    async def settle(self, handle: int, usage: Usage, stop_reason: str) -> None:
+        """Replace the reservation by what the call really cost."""
+
+    async def spent(self) -> Usage:
+        """Everything settled so far, of earlier attempts too."""
+
+
+class Progress(Protocol):
+    """Told as items begin and end; must never raise and never block for long."""
+
+    async def update(self, stage: PipelineStage, done: int, total: int, note: str = "") -> None:
+        """`done` of `total` items of a stage are finished; `note` is one short sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """The counts and limits of a run. Defaults are the paper's (method.md §2.1)."""
+
+    n_global: int = 3
+    n_local: int = 2
+    n_synthesis: int = 3
+    regenerations: int = 2
+    weight_context: float = 1.0
+    weight_convergence: float = 1.0
+    planner_turns: int = 60
+    coder_turns: int = 80
+    max_parallel: int = 4
+    max_parallel_tests: int = 2
+    require_tests: bool = False
+    env_setup: tuple[str, ...] = ()
+    env_test: str = ""
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything a recipe may use."""
+
+    run: str
+    model: Model
+    sandbox: Sandbox
+    source: Source
+    journal: Journal
+    budget: Budget
+    progress: Progress
+    config: RunConfig

@@ -1,0 +1,225 @@
+"""The values of a run, frozen: what recipes pass along, evidence fills in and choosing reads.
+
+`to_json` and `from_json` in `pipeline.jsonable` turn each of them into plain JSON and back.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Stage = Literal["global", "local", "synthesis"]
+CheckStatus = Literal["pass", "fail", "error", "timeout", "missing"]
+Outcome = Literal["patch", "no_patch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One issue to repair, as approved: the text is the snapshot, never read again."""
+
+    repository: str
+    issue_number: int | None
+    title: str
+    body: str
+    base_commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in the repository and why it matters. Lines are 1-based and inclusive."""
+
+    path: str
+    symbol: str = ""
+    start: int = 0
+    end: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The four-tuple ⟨R, E, M, C⟩. Source: Prism, global exploration (method.md §2.1)."""
+
+    root_cause: str
+    expected_behaviour: str
+    strategy: str
+    context: tuple[Location, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step of a plan. `sources` names the candidates it was taken from (synthesis only)."""
+
+    path: str
+    what: str
+    symbol: str = ""
+    reason: str = ""
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An explanation turned into steps; what one coder carries out."""
+
+    summary: str
+    solution: Solution
+    changes: tuple[Change, ...]
+    tests: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """A test file that shows the bug, written by a candidate's coder. A file of its own."""
+
+    path: str
+    text: str
+    author: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One member of the pool.
+
+    `id` is G1…, L1.1…, S1…; `parents` the ids its plan came from. `patch` is the source patch
+    without reproduction files ("" when the coder left nothing). `exit_status` says how the
+    coder ended: submitted, turns, budget, malformed, refused, error.
+    """
+
+    id: str
+    stage: Stage
+    parents: tuple[str, ...]
+    plan: Plan
+    patch: str = ""
+    reproductions: tuple[Reproduction, ...] = ()
+    exit_status: str = ""
+    summary: str = ""
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyVerdict:
+    """What the patch policy says. `refused` and `held` are reasons, one per finding."""
+
+    refused: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the patch may be verified and published (a held one only as a draft)."""
+        return not self.refused
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the harness saw of one candidate, all of it in a fresh container.
+
+    `lost` are tests of the base's stable passes that did not pass any more, exclusions already
+    taken out; `excluded` those that were not counted. `regression_ran` is False when there is no
+    suite or no verdict. `reproductions` maps the id of each validated reproduction of the pool
+    ("author:path") to what it did on this candidate. `key` is the normalised patch's sha256, ""
+    when the patch is empty, refused or does not apply. `changed_lines` counts added and removed.
+    """
+
+    candidate: str
+    policy: PolicyVerdict
+    applies: bool
+    parses: bool
+    key: str = ""
+    changed_lines: int = 0
+    regression_ran: bool = False
+    regression_passed: int = 0
+    lost: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    reproductions: Mapping[str, CheckStatus] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """A base test whose asserted behaviour the issue asks to change, with the sentence."""
+
+    test: str
+    quote: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduced:
+    """A validated reproduction: fails on base twice, as a test and not as an import error."""
+
+    id: str
+    reproduction: Reproduction
+    tests: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Why a candidate may or may not win; `reasons` is empty when it may."""
+
+    candidate: str
+    reasons: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the candidate may win."""
+        return not self.reasons
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Candidates that made the same change. `label` is A, B, … in the order of the table."""
+
+    label: str
+    members: tuple[str, ...]
+    votes: int
+    gated: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """The vote, recomputable from stored evidence. Clusters come winner first, then by votes.
+
+    `winner` is a candidate id, None when no candidate passed the gate. `rule` names, in words,
+    what decided.
+    """
+
+    clusters: tuple[Cluster, ...]
+    gates: tuple[Gate, ...]
+    winner: str | None
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and money of model calls; `cached` is the part of the input read from cache."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+
+    @property
+    def cached_share(self) -> float:
+        """Cached input tokens over all input tokens, 0.0 when nothing was sent."""
+        return self.cached_tokens / self.input_tokens if self.input_tokens else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The end of a run: what won or that nothing did, with everything needed to show why.
+
+    `patch` is what gets published: the winner's source patch and its validated reproduction
+    as a file of its own; "" when `outcome` is no_patch.
+    """
+
+    outcome: Outcome
+    patch: str
+    candidates: tuple[Candidate, ...]
+    evidence: Mapping[str, Evidence]
+    ballot: Ballot
+    reproductions: tuple[Reproduced, ...]
+    exclusions: tuple[Exclusion, ...]
+    isolation: str
+    environment: str
+    baseline: str
+    notes: tuple[str, ...] = ()
