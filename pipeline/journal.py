@@ -1,0 +1,110 @@
+"""Journal and budget over one JSON-lines file: what the command line uses instead of SQL.
+
+Every line is one event. A second start with the same file resumes: finished items are read
+back, and reservations that were never settled count at their worst case.
+"""
+
+import json
+import threading
+from pathlib import Path
+
+from pipeline.errors import BudgetExhausted
+from pipeline.jsonable import from_json, to_json
+from pipeline.services import CallAddress, ItemRecord, Json, PipelineStage
+from pipeline.values import Usage
+
+
+def add_usage(left: Usage, right: Usage) -> Usage:
+    """The sum of two usages, field by field."""
+    return Usage(
+        left.calls + right.calls,
+        left.input_tokens + right.input_tokens,
+        left.cached_tokens + right.cached_tokens,
+        left.output_tokens + right.output_tokens,
+        left.cost_usd + right.cost_usd,
+    )
+
+
+class JsonLinesJournal:
+    """Journal and Budget in one append-only file; `limit_usd` is the run's budget."""
+
+    def __init__(self, path: Path, limit_usd: float) -> None:
+        self._path = path
+        self._limit_usd = limit_usd
+        self._attempts: dict[str, int] = {}
+        self._outputs: dict[str, Json] = {}
+        self._open: dict[int, float] = {}
+        self._spent = Usage()
+        self._handles = 0
+        self._lock = threading.Lock()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            self._load()
+
+    async def start(self, stage: PipelineStage, item: str) -> ItemRecord:
+        """See Journal.start."""
+        name = f"{stage}/{item}"
+        if name in self._outputs:
+            return ItemRecord(self._attempts.get(name, 1), True, self._outputs[name])
+        self._write({"event": "start", "item": name})
+        return ItemRecord(self._attempts[name], False)
+
+    async def finish(self, stage: PipelineStage, item: str, output: Json) -> None:
+        """See Journal.finish."""
+        self._write({"event": "finish", "item": f"{stage}/{item}", "output": output})
+
+    async def reserve(self, address: CallAddress, request_hash: str, worst_usd: float) -> int:
+        """See Budget.reserve."""
+        committed = self._spent.cost_usd + sum(self._open.values())
+        if committed + worst_usd > self._limit_usd:
+            raise BudgetExhausted(self._limit_usd, committed)
+        handle = self._handles + 1
+        self._write(
+            {
+                "event": "reserve",
+                "handle": handle,
+                "address": str(address),
+                "attempt": address.attempt,
+                "request": request_hash,
+                "usd": worst_usd,
+            }
+        )
+        return handle
+
+    async def settle(self, handle: int, usage: Usage, stop_reason: str) -> None:
+        """See Budget.settle."""
+        event = {"event": "settle", "handle": handle, "usage": to_json(usage), "stop": stop_reason}
+        self._write(event)
+
+    async def spent(self) -> Usage:
+        """See Budget.spent."""
+        return self._spent
+
+    def _load(self) -> None:
+        for line in self._path.read_text(encoding="utf-8").splitlines():
+            try:
+                event = json.loads(line)
+            except ValueError:
+                continue  # the half line of a process that was ended while writing
+            self._apply(event)
+        lost = Usage(calls=len(self._open), cost_usd=sum(self._open.values()))
+        self._spent = add_usage(self._spent, lost)
+        self._open.clear()
+
+    def _write(self, event: dict[str, Json]) -> None:
+        with self._lock, self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n")
+        self._apply(event)
+
+    def _apply(self, event: dict[str, Json]) -> None:
+        match event["event"]:
+            case "start":
+                self._attempts[event["item"]] = self._attempts.get(event["item"], 0) + 1
+            case "finish":
+                self._outputs[event["item"]] = event["output"]
+            case "reserve":
+                self._handles = max(self._handles, event["handle"])
+                self._open[event["handle"]] = event["usd"]
+            case "settle":
+                self._open.pop(event["handle"], None)
+                self._spent = add_usage(self._spent, from_json(Usage, event["usage"]))
