@@ -1,0 +1,36 @@
+"""What the moves of an exploration share, and what each of them leaves behind."""
+
+from dataclasses import dataclass
+
+from pipeline.agent.transcript import Transcript
+from pipeline.services import Services
+from pipeline.values import Plan, Stage, Task
+from sandbox.base import Environment, Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """One run while it explores; `workspace` is read by all planners and changed by none."""
+
+    task: Task
+    services: Services
+    environment: Environment
+    workspace: Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """The output of one exploration item: a plan, or None and why in `exit_status`.
+
+    `transcript` is what a local exploration forks from; None for syntheses. `branch_step` is the
+    step it was forked at, None for everything that was not.
+    """
+
+    id: str
+    stage: Stage
+    parents: tuple[str, ...]
+    plan: Plan | None
+    transcript: Transcript | None
+    exit_status: str
+    branch_step: int | None = None
+    flags: tuple[str, ...] = ()
