@@ -4,8 +4,11 @@ PipelineError
 ├── BudgetExhausted     the next call does not fit into the run's budget
 ├── ModelError
 │   ├── ModelRejected   key, model name or request refused: trying again is useless
+│   │   └── PromptTooLong   this conversation does not fit into the model's context any more
 │   ├── ModelUnavailable (ConnectionError)  still failing after all retries
-│   └── ModelRefused    the model declined to answer
+│   ├── ModelRefused    the model declined to answer
+│   └── MalformedAnswer (ValueError)  a verdict that stayed invalid after its repairs
+├── PriceUnknown        (ValueError)  a model without a price, or prices that cannot be read
 └── EmptyRepository     there is nothing to repair at the base commit
 """
 
@@ -35,12 +38,24 @@ class ModelRejected(ModelError):
     """The API refuses key, model name or request; nothing will change by trying again."""
 
 
+class PromptTooLong(ModelRejected):
+    """The conversation outgrew the model's context; ends the item, not the run."""
+
+
 class ModelUnavailable(ModelError, ConnectionError):
     """The API kept failing after all retries."""
 
 
 class ModelRefused(ModelError):
     """The model declined to answer (stop reason `refusal`)."""
+
+
+class MalformedAnswer(ModelError, ValueError):
+    """A verdict that stayed invalid after two repairs and has no default."""
+
+
+class PriceUnknown(PipelineError, ValueError):
+    """No price is known for a model, or PRISM_PRICES cannot be read: nothing may be spent."""
 
 
 class EmptyRepository(PipelineError):
