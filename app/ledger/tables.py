@@ -6,6 +6,7 @@ organisation carries its installation id.
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     Column,
     Float,
@@ -21,7 +22,14 @@ from sqlalchemy import (
     text,
 )
 
-metadata = MetaData()
+# Constraints with fixed names can be changed by later migrations on every database.
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+    }
+)
 
 ACTIVE_STATES = ("queued", "running", "publishing")
 TERMINAL_STATES = ("done", "no_fix", "rejected", "cancelled", "budget_exhausted", "failed", "dead")
@@ -33,8 +41,8 @@ inbox = Table(
     Column("event", String(64), nullable=False),
     Column("action", String(64), nullable=False),
     Column("semantic_key", String(128), nullable=False, unique=True),
-    Column("installation_id", Integer, nullable=False),
-    Column("repository_id", Integer),
+    Column("installation_id", BigInteger, nullable=False),
+    Column("repository_id", BigInteger),
     Column("body", LargeBinary, nullable=False),  # zlib of the signed bytes
     Column("received_at", Float, nullable=False),
     Column("processed_at", Float),
@@ -46,7 +54,7 @@ Index("inbox_unprocessed", inbox.c.processed_at, inbox.c.received_at)
 installation = Table(
     "installation",
     metadata,
-    Column("installation_id", Integer, primary_key=True),
+    Column("installation_id", BigInteger, primary_key=True, autoincrement=False),
     Column("account", String(200), nullable=False),
     Column("selection", String(16), nullable=False),  # all | selected
     Column("suspended", Boolean, nullable=False, default=False),
@@ -57,8 +65,8 @@ installation = Table(
 installation_repository = Table(
     "installation_repository",
     metadata,
-    Column("installation_id", Integer, primary_key=True),
-    Column("repository_id", Integer, primary_key=True),
+    Column("installation_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("repository_id", BigInteger, primary_key=True, autoincrement=False),
     Column("full_name", String(300), nullable=False),
     Column("removed", Boolean, nullable=False, default=False),
 )
@@ -67,11 +75,11 @@ snapshot = Table(
     "snapshot",
     metadata,
     Column("id", String(36), primary_key=True),
-    Column("installation_id", Integer, nullable=False),
+    Column("installation_id", BigInteger, nullable=False),
     Column("title", Text, nullable=False),
     Column("body", Text, nullable=False),
     Column("author", String(100), nullable=False),
-    Column("author_id", Integer, nullable=False),
+    Column("author_id", BigInteger, nullable=False),
     Column("sha256", String(64), nullable=False),
     Column("removed", JSON, nullable=False),  # what cleaning took out, for the status comment
     Column("taken_at", Float, nullable=False),
@@ -81,15 +89,15 @@ run = Table(
     "run",
     metadata,
     Column("id", String(36), primary_key=True),
-    Column("installation_id", Integer, nullable=False),
-    Column("repository_id", Integer, nullable=False),
+    Column("installation_id", BigInteger, nullable=False),
+    Column("repository_id", BigInteger, nullable=False),
     Column("repository", String(300), nullable=False),  # owner/name as delivered
     Column("issue_number", Integer, nullable=False),
     Column("generation", Integer, nullable=False),
     Column("branch", String(200), nullable=False),
     Column("snapshot_id", String(36), ForeignKey("snapshot.id"), nullable=False),
     Column("requested_by", String(100), nullable=False),
-    Column("requested_by_id", Integer, nullable=False),
+    Column("requested_by_id", BigInteger, nullable=False),
     Column("base_branch", String(250), nullable=False, default=""),
     Column("base_commit", String(64), nullable=False, default=""),
     Column("state", String(24), nullable=False),
@@ -121,7 +129,7 @@ item = Table(
     Column("run_id", String(36), ForeignKey("run.id"), primary_key=True),
     Column("stage", String(24), primary_key=True),
     Column("name", String(64), primary_key=True),
-    Column("installation_id", Integer, nullable=False),
+    Column("installation_id", BigInteger, nullable=False),
     Column("status", String(16), nullable=False),  # started | finished
     Column("attempts", Integer, nullable=False),
     Column("output", JSON),
@@ -134,7 +142,7 @@ call = Table(
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("run_id", String(36), ForeignKey("run.id"), nullable=False),
-    Column("installation_id", Integer, nullable=False),
+    Column("installation_id", BigInteger, nullable=False),
     Column("address", String(120), nullable=False),  # stage/item/turn
     Column("attempt", Integer, nullable=False),
     Column("state", String(8), nullable=False),  # open | done | lost
@@ -155,7 +163,7 @@ effect = Table(
     metadata,
     Column("run_id", String(36), ForeignKey("run.id"), primary_key=True),
     Column("kind", String(40), primary_key=True),  # status_comment | branch | pull_request | reply
-    Column("installation_id", Integer, nullable=False),
+    Column("installation_id", BigInteger, nullable=False),
     Column("request_hash", String(64), nullable=False),
     Column("state", String(8), nullable=False),  # intent | done
     Column("remote_id", String(100)),
