@@ -1,0 +1,45 @@
+"""A one-token call that tells whether key, host and model name work."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipeline.model.gateway import AnthropicModel
+from pipeline.model.prices import Price
+from pipeline.services import CallAddress, ModelRequest
+from pipeline.values import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class _Unlimited:
+    """A budget for a call that costs less than a hundredth of a cent."""
+
+    async def reserve(self, address: CallAddress, request_hash: str, worst_usd: float) -> int:
+        return 0
+
+    async def settle(self, handle: int, usage: Usage, stop_reason: str) -> None:
+        return
+
+    async def spent(self) -> Usage:
+        return Usage()
+
+
+async def check_model(
+    api_key: str, base_url: str, model: str, prices: Mapping[str, Price], *, deadline_s: float = 20
+) -> None:
+    """Make one call of one output token; returns when it worked.
+
+    Raises PriceUnknown, ModelRejected (key, model name) or ModelUnavailable, each with a plain
+    sentence. Costs a few input tokens.
+    """
+    request = ModelRequest(
+        CallAddress("environment", "probe", "probe"),
+        role="probe",
+        system="",
+        messages=({"role": "user", "content": "Say ok."},),
+        max_tokens=1,
+    )
+    gateway = AnthropicModel(
+        api_key, base_url, model, "", _Unlimited(), "probe", prices, deadline_s=deadline_s
+    )
+    async with gateway:
+        await gateway.complete(request)

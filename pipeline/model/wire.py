@@ -1,0 +1,69 @@
+"""A ModelRequest as the Messages API's body: cache breakpoints, token estimate, hash. Pure."""
+
+import hashlib
+import json
+from typing import Any
+
+from pipeline.services import ModelRequest
+
+Json = Any
+
+BYTES_PER_TOKEN = 3  # below what tokenizers reach on code and prose: an estimate that is too high
+EPHEMERAL = {"type": "ephemeral"}
+
+
+def body_of(request: ModelRequest, model: str, *, can_force: bool = True) -> dict[str, Json]:
+    """Arguments of `messages.stream`.
+
+    At most four cache breakpoints: the system text (with the tools before it), the opening,
+    the place a fork or the previous call ended at, and the end. `can_force` False leaves
+    the choice of tool to the model, for models that refuse a forced one.
+    """
+    body: dict[str, Json] = {
+        "model": model,
+        "max_tokens": request.max_tokens,
+        "messages": _with_breakpoints(request.messages),
+    }
+    if request.system:
+        body["system"] = [{"type": "text", "text": request.system, "cache_control": EPHEMERAL}]
+    if request.tools:
+        body["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": dict(tool.schema)}
+            for tool in request.tools
+        ]
+    if request.force_tool and can_force:
+        body["tool_choice"] = {
+            "type": "tool",
+            "name": request.force_tool,
+            "disable_parallel_tool_use": True,
+        }
+    return body
+
+
+def estimated_tokens(body: dict[str, Json]) -> int:
+    """An upper estimate of the input: system, tools and messages as bytes."""
+    parts = [body.get("system"), body.get("tools"), body["messages"]]
+    return len(json.dumps(parts, ensure_ascii=False).encode(errors="replace")) // BYTES_PER_TOKEN
+
+
+def request_hash(body: dict[str, Json]) -> str:
+    """sha256 of the body, equal for equal requests."""
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def _with_breakpoints(messages: tuple[Json, ...]) -> list[Json]:
+    marked = [{**message, "content": _blocks(message["content"])} for message in messages]
+    users = [message["content"] for message in marked if message["role"] == "user"]
+    places = [(users[0], 0), (users[-1], len(users[-1]) - 1)]
+    results = [i for i, block in enumerate(users[-1]) if block["type"] == "tool_result"]
+    if results and results[-1] < len(users[-1]) - 1:
+        places.append((users[-1], results[-1]))  # a fork: its parent's call ended here
+    elif len(users) > 1:
+        places.append((users[-2], len(users[-2]) - 1))
+    for blocks, index in places:
+        blocks[index] = {**blocks[index], "cache_control": EPHEMERAL}
+    return marked
+
+
+def _blocks(content: Json) -> list[Json]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
