@@ -6,36 +6,11 @@ one of R, E, C with it. Near-duplicate strategies fail whatever the model says.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
 
+from pipeline.model.verdicts import Contrast
 from pipeline.values import Plan
 
-Relation = Literal["same", "refines", "different"]
 NEAR_DUPLICATE = 0.8
-
-
-class Compared(Protocol):
-    """One earlier solution and how the new one relates to it in each dimension."""
-
-    @property
-    def earlier(self) -> str:
-        """Id of the earlier solution."""
-
-    @property
-    def root_cause(self) -> Relation:
-        """Relation of R."""
-
-    @property
-    def expected_behaviour(self) -> Relation:
-        """Relation of E."""
-
-    @property
-    def strategy(self) -> Relation:
-        """Relation of M."""
-
-    @property
-    def context(self) -> Relation:
-        """Relation of C."""
 
 
 def jaccard(left: frozenset[object], right: frozenset[object]) -> float:
@@ -54,7 +29,7 @@ def strategy_similarity(left: Plan, right: Plan) -> float:
 
 
 def too_close(
-    plan: Plan, earlier: Mapping[str, Plan], compared: Sequence[Compared]
+    plan: Plan, earlier: Mapping[str, Plan], compared: Sequence[Contrast]
 ) -> tuple[str, ...]:
     """One sentence for each earlier solution that the new plan does not differ from enough.
 
@@ -72,12 +47,12 @@ def too_close(
     return tuple(findings)
 
 
-def _differs(entry: Compared) -> bool:
+def _differs(entry: Contrast) -> bool:
     others = (entry.root_cause, entry.expected_behaviour, entry.context)
     return entry.strategy == "different" and "different" in others
 
 
-def _explain(name: str, entry: Compared, overlap: float) -> str:
+def _explain(name: str, entry: Contrast, overlap: float) -> str:
     shared = f"{overlap:.0%} of the edit points are shared"
     if entry.strategy != "different":
         return f"The strategy is the {entry.strategy} as that of {name} ({shared})."
