@@ -1,0 +1,346 @@
+"""The REST API through githubkit: the only module that imports it (250 ms, so import it late).
+
+Answers are read as JSON, never through githubkit's models: those reject some of GitHub's own
+answers, and would do so after a side effect. Reads and PATCH are retried, POST never is.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any, Final, Literal, Protocol
+
+import httpx
+from githubkit import AppAuthStrategy, GitHub
+from githubkit.auth import BaseAuthStrategy
+from githubkit.cache import MemCacheStrategy
+from githubkit.core import GitHubCore
+from githubkit.exception import (
+    GitHubException,
+    RateLimitExceeded,
+    RequestError,
+    RequestFailed,
+    RequestTimeout,
+)
+from githubkit.typing import RetryOption
+
+from app.github.errors import (
+    Conflict,
+    Forbidden,
+    GitHubError,
+    GitHubUnavailable,
+    NotFound,
+    RateLimited,
+    Refused,
+    Unauthorized,
+    Unprocessable,
+)
+from app.github.tokens import InstallationAuth, Token, TokenKey, TokenProvider, token_from
+from app.github.values import (
+    PERMISSIONS,
+    Comment,
+    Commit,
+    Identity,
+    Permission,
+    Pull,
+    Purpose,
+    RepositoryInfo,
+    TreeEntry,
+    comment_from,
+    commit_from,
+    pull_from,
+)
+from app.settings import Settings
+
+API_VERSION: Final = "2022-11-28"
+TIMEOUT_S = 10.0  # an effect begun in time ends before a lease of 60 s does
+LONGEST_WAIT_S = 20.0
+RETRIES = 3
+PAGE = 100
+
+Reaction = Literal["eyes", "rocket", "confused"]
+
+_REFUSALS: dict[int, type[Refused]] = {
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: NotFound,
+    422: Unprocessable,
+}
+
+
+class GitHubApp:
+    """The App itself: knows its identity and opens repositories with tokens of their own."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._base_url = settings.api_url
+        self._app = GitHub(
+            AppAuthStrategy(settings.app_id, settings.private_key),
+            base_url=self._base_url,
+            timeout=TIMEOUT_S,
+            http_cache=False,
+            cache_strategy=MemCacheStrategy(),
+            auto_retry=_retry_any,
+        )
+        self._tokens = TokenProvider(self._mint)
+        self._identity: Identity | None = None
+
+    async def identity(self) -> Identity:
+        """Id and slug of the App; asked once per process. Raises Unauthorized on a bad key."""
+        if self._identity is None:
+            data = await _json(self._app.rest(API_VERSION).apps.async_get_authenticated())
+            self._identity = Identity(app_id=data["id"], slug=data["slug"])
+        return self._identity
+
+    async def token(self, installation_id: int, repository_id: int, purpose: Purpose) -> str:
+        """A token for one repository with the permissions of `purpose`."""
+        return await self._tokens.get(
+            TokenKey(self._base_url, installation_id, repository_id, purpose)
+        )
+
+    @asynccontextmanager
+    async def repository(
+        self, installation_id: int, repository_id: int, full_name: str, purpose: Purpose
+    ) -> AsyncGenerator["GitHubRepo"]:
+        """Open one repository; use it in the task that entered it or in tasks started there."""
+        identity = await self.identity()
+        key = TokenKey(self._base_url, installation_id, repository_id, purpose)
+        github = GitHub(
+            _Strategy(self._tokens, key),
+            base_url=self._base_url,
+            timeout=TIMEOUT_S,
+            http_cache=False,
+            cache_strategy=MemCacheStrategy(),
+            auto_retry=_retry_idempotent,
+        )
+        async with github:
+            yield GitHubRepo(github, identity, full_name)
+
+    async def _mint(self, key: TokenKey) -> Token:
+        data = await _json(
+            self._app.rest(API_VERSION).apps.async_create_installation_access_token(
+                key.installation_id,
+                repository_ids=[key.repository_id],
+                permissions=PERMISSIONS[key.purpose],
+            )
+        )
+        return token_from(data)
+
+
+class GitHubRepo:
+    """One repository with one token. Every method raises the errors of `app.github.errors`."""
+
+    def __init__(self, github: "GitHub[Any]", identity: Identity, full_name: str) -> None:
+        self._github = github  # the namespace below holds it weakly
+        self._rest = github.rest(API_VERSION)
+        self.identity = identity
+        self.full_name = full_name
+        owner, _, name = full_name.partition("/")
+        self.owner = owner
+        self._at = (owner, name)
+
+    async def info(self) -> RepositoryInfo:
+        """The repository as it is now: name after renames, default branch."""
+        data = await _json(self._rest.repos.async_get(*self._at))
+        return RepositoryInfo(
+            id=data["id"],
+            full_name=data["full_name"],
+            default_branch=data["default_branch"],
+            archived=bool(data.get("archived")),
+        )
+
+    async def permission(self, login: str) -> Permission | None:
+        """A person's access; None when GitHub knows of none (404)."""
+        call = self._rest.repos.async_get_collaborator_permission_level(*self._at, login)
+        try:
+            data = await _json(call)
+        except NotFound:
+            return None
+        user = data.get("user") or {}
+        return Permission(
+            user_id=user.get("id", 0),
+            role=data.get("role_name") or data.get("permission") or "none",
+            base=data.get("permission") or "none",
+        )
+
+    async def comments(self, number: int) -> tuple[Comment, ...]:
+        """All comments of an issue or pull request, oldest first."""
+        found: list[Comment] = []
+        page = 1
+        while True:
+            data = await _json(
+                self._rest.issues.async_list_comments(*self._at, number, per_page=PAGE, page=page)
+            )
+            found += [comment_from(entry, self.identity) for entry in data]
+            if len(data) < PAGE:
+                return tuple(found)
+            page += 1
+
+    async def create_comment(self, number: int, body: str) -> Comment:
+        """Write a comment; not retried, so look it up after GitHubUnavailable."""
+        call = self._rest.issues.async_create_comment(*self._at, number, body=body)
+        return comment_from(await _json(call), self.identity)
+
+    async def update_comment(self, comment_id: int, body: str) -> Comment:
+        """Replace a comment's text."""
+        call = self._rest.issues.async_update_comment(*self._at, comment_id, body=body)
+        return comment_from(await _json(call), self.identity)
+
+    async def react_to_issue(self, number: int, content: Reaction) -> None:
+        """Leave a reaction (GitHub keeps one per kind and user)."""
+        await _json(
+            self._rest.reactions.async_create_for_issue(
+                *self._at,
+                number,
+                content=content,
+            )
+        )
+
+    async def react_to_comment(self, comment_id: int, content: Reaction) -> None:
+        """Leave a reaction on a comment."""
+        await _json(
+            self._rest.reactions.async_create_for_issue_comment(
+                *self._at,
+                comment_id,
+                content=content,
+            )
+        )
+
+    async def find_pull(self, branch: str) -> Pull | None:
+        """The newest pull request from a branch of this repository, in any state."""
+        head = f"{self.owner}:{branch}"
+        data = await _json(self._rest.pulls.async_list(*self._at, head=head, state="all"))
+        # A server that does not know `head` ignores it and lists everything.
+        return next((pull_from(d) for d in data if d["head"]["ref"] == branch), None)
+
+    async def get_pull(self, number: int) -> Pull:
+        """One pull request."""
+        return pull_from(await _json(self._rest.pulls.async_get(*self._at, number)))
+
+    async def create_pull(
+        self, *, title: str, head: str, base: str, body: str, draft: bool = True
+    ) -> Pull:
+        """Open a pull request; not retried, so look it up after GitHubUnavailable."""
+        call = self._rest.pulls.async_create(
+            *self._at, title=title, head=head, base=base, body=body, draft=draft
+        )
+        return pull_from(await _json(call))
+
+    async def get_ref(self, ref: str) -> str | None:
+        """The object a ref (`heads/main`) points at, None when there is no such ref."""
+        try:
+            data = await _json(self._rest.git.async_get_ref(*self._at, ref))
+        except (NotFound, Conflict):
+            return None
+        return str(data["object"]["sha"])
+
+    async def create_ref(self, ref: str, sha: str) -> None:
+        """Create a ref (`refs/heads/…`); Unprocessable when it exists."""
+        await _json(self._rest.git.async_create_ref(*self._at, ref=ref, sha=sha))
+
+    async def get_commit(self, sha: str) -> Commit:
+        """A commit object."""
+        return commit_from(await _json(self._rest.git.async_get_commit(*self._at, sha)))
+
+    async def create_blob(self, content_base64: str) -> str:
+        """Store a blob; returns its object name."""
+        call = self._rest.git.async_create_blob(
+            *self._at, content=content_base64, encoding="base64"
+        )
+        return str((await _json(call))["sha"])
+
+    async def create_tree(self, base_tree: str, entries: tuple[TreeEntry, ...]) -> str:
+        """Store a tree that is `base_tree` with `entries` changed; returns its object name."""
+        tree: list[Any] = [
+            {"path": e.path, "mode": e.mode, "type": "blob", "sha": e.sha} for e in entries
+        ]
+        call = self._rest.git.async_create_tree(*self._at, tree=tree, base_tree=base_tree)
+        return str((await _json(call))["sha"])
+
+    async def create_commit(self, message: str, tree: str, parent: str) -> Commit:
+        """Store a commit without naming an author, so that GitHub signs it as the App's."""
+        call = self._rest.git.async_create_commit(
+            *self._at, message=message, tree=tree, parents=[parent]
+        )
+        return commit_from(await _json(call))
+
+
+class _Strategy(BaseAuthStrategy):
+    """Our token provider as githubkit's authentication."""
+
+    def __init__(self, tokens: TokenProvider, key: TokenKey) -> None:
+        self._auth = InstallationAuth(tokens, key)
+
+    def get_auth_flow(self, github: GitHubCore[Any]) -> httpx.Auth:
+        return self._auth
+
+
+class _Answer(Protocol):
+    """What is used of githubkit's response."""
+
+    def json(self) -> Any: ...
+
+
+async def _json(call: Awaitable[_Answer]) -> Any:
+    """Wait for an answer and read it; githubkit's errors become ours."""
+    try:
+        return (await call).json()
+    except RateLimitExceeded as error:
+        raise RateLimited(error.retry_after.total_seconds()) from error
+    except RequestFailed as error:
+        raise _refusal(error) from error
+    except GitHubException as error:
+        cause = error.exc if isinstance(error, RequestError) else error
+        if isinstance(cause, GitHubError):  # raised by our own token provider
+            raise cause from None
+        raise GitHubUnavailable(f"No answer from GitHub: {type(cause).__name__}.") from error
+
+
+def _refusal(error: RequestFailed) -> GitHubError:
+    status = error.response.status_code
+    if status >= 500:
+        return GitHubUnavailable(f"GitHub answered {status}.")
+    return _REFUSALS.get(status, Refused)(status, _message(error.response.raw_response))
+
+
+def _message(response: httpx.Response) -> str:
+    """GitHub's message with the details of its `errors`, at most 300 characters."""
+    try:
+        data = response.json()
+    except ValueError:
+        return response.reason_phrase
+    if not isinstance(data, dict):
+        return response.reason_phrase
+    parts = [str(data.get("message", response.reason_phrase))]
+    for entry in data.get("errors") or ():
+        detail = entry.get("message") or entry.get("code") if isinstance(entry, dict) else entry
+        parts.append(str(detail))
+    return "; ".join(parts)[:300]
+
+
+def _retry_idempotent(error: GitHubException, count: int) -> RetryOption:
+    """Repeat what can be repeated: refused for now, never sent, or safe to do twice."""
+    if count >= RETRIES:
+        return RetryOption(do_retry=False)
+    if isinstance(error, RateLimitExceeded):
+        wait = error.retry_after
+        return RetryOption(wait.total_seconds() <= LONGEST_WAIT_S, wait)
+    if isinstance(error, RequestError) and isinstance(error.exc, GitHubError):
+        return RetryOption(do_retry=False)  # from our token provider, which has retried
+    never_sent = isinstance(error, RequestError) and isinstance(error.exc, httpx.ConnectError)
+    if never_sent or _is_transient(error, {"GET", "PATCH"}):
+        return RetryOption(do_retry=True, retry_after=timedelta(seconds=0.3 * 3**count))
+    return RetryOption(do_retry=False)
+
+
+def _retry_any(error: GitHubException, count: int) -> RetryOption:
+    """For the App's own calls: a second token does no harm, so POST may be repeated too."""
+    if count < RETRIES and _is_transient(error, {"GET", "POST"}):
+        return RetryOption(do_retry=True, retry_after=timedelta(seconds=0.3 * 3**count))
+    return _retry_idempotent(error, count)
+
+
+def _is_transient(error: GitHubException, methods: set[str]) -> bool:
+    if isinstance(error, RequestFailed):
+        return error.response.status_code >= 500 and error.request.method in methods
+    return isinstance(error, RequestTimeout) and error.request.method in methods
