@@ -1,0 +1,128 @@
+"""Tools that end a run: submit_plan for planners, submit for coders."""
+
+import re
+import shlex
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pipeline.agent.tool import Observation, Tool, ToolProblem, inside, make_tool
+from pipeline.jsonable import from_json, to_json
+from pipeline.values import Change, Location, Plan, Solution
+from sandbox.base import Command, Workspace
+
+Json = Any
+
+Status = Literal["fixed", "partial", "not_fixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanArguments:
+    """Input of `submit_plan`: a plan, with its four-tuple spread out."""
+
+    summary: str
+    root_cause: str
+    expected_behaviour: str
+    strategy: str
+    context: tuple[Location, ...]
+    changes: tuple[Change, ...]
+    tests: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitArguments:
+    """Input of `submit`; `tests` are the paths of the reproduction's test files."""
+
+    summary: str
+    status: Status
+    tests: tuple[str, ...] = ()
+
+
+def plan_from(output: Json) -> Plan:
+    """The plan a planner submitted; raises pydantic.ValidationError for anything else."""
+    given = from_json(PlanArguments, output)
+    solution = Solution(given.root_cause, given.expected_behaviour, given.strategy, given.context)
+    return Plan(given.summary, solution, given.changes, given.tests, given.risks)
+
+
+def submission_from(output: Json) -> SubmitArguments:
+    """What a coder submitted."""
+    return from_json(SubmitArguments, output)
+
+
+def submit_plan_tool(workspace: Workspace) -> Tool:
+    """Ends a planner's run when the plan is complete and the places it names exist."""
+
+    async def submit_plan(arguments: PlanArguments) -> Observation:
+        if not arguments.changes or not arguments.context:
+            raise ToolProblem("A plan needs at least one change and one place in `context`.")
+        paths = {inside(workspace.path, place.path) for place in arguments.context}
+        missing = await _missing(workspace, sorted(paths))
+        if missing:
+            raise ToolProblem(f"`context` names files that do not exist: {', '.join(missing)}.")
+        return Observation("The plan is recorded.", output=to_json(arguments))
+
+    return make_tool(
+        "submit_plan",
+        "Hand in the plan. This ends your work: call it once, when the evidence suffices.",
+        PlanArguments,
+        submit_plan,
+    )
+
+
+def submit_tool(workspace: Workspace) -> Tool:
+    """Ends a coder's run at the second call; the first is answered with a last check."""
+    asked = False
+
+    async def submit(arguments: SubmitArguments) -> Observation:
+        nonlocal asked
+        tests = sorted({inside(workspace.path, path) for path in arguments.tests})
+        missing = await _missing(workspace, tests)
+        if missing:
+            raise ToolProblem(f"`tests` names files that do not exist: {', '.join(missing)}.")
+        if asked:
+            output = {"summary": arguments.summary, "status": arguments.status, "tests": tests}
+            return Observation("Submitted.", output=output)
+        asked = True
+        return Observation(_last_check(diff_stat(await workspace.diff())))
+
+    return make_tool(
+        "submit",
+        "Hand in your work. `tests` are the paths of your reproduction test files. The first call "
+        "is answered with a last check, the second is final.",
+        SubmitArguments,
+        submit,
+    )
+
+
+def diff_stat(patch: str) -> tuple[str, ...]:
+    """One line per changed file: path, lines added, lines removed."""
+    rows = []
+    for part in re.split(r"^(?=diff --git )", patch, flags=re.MULTILINE):
+        header = re.match(r"diff --git a/(.*) b/(.*)\n", part)
+        if header is None:
+            continue
+        body = part[part.find("\n@@") + 1 :] if "\n@@" in part else ""
+        added = len(re.findall(r"^\+", body, flags=re.MULTILINE))
+        removed = len(re.findall(r"^-", body, flags=re.MULTILINE))
+        rows.append(f"{header.group(2)}  +{added} −{removed}")
+    return tuple(rows)
+
+
+async def _missing(workspace: Workspace, paths: list[str]) -> list[str]:
+    if not paths:
+        return []
+    names = " ".join(map(shlex.quote, paths))
+    line = f'for f in {names}; do [ -f "$f" ] || printf "%s\\n" "$f"; done'
+    result = await workspace.exec(Command(line))
+    return result.output.splitlines()
+
+
+def _last_check(stat: tuple[str, ...]) -> str:
+    changed = "\n".join(stat) or "(nothing is changed)"
+    return (
+        f"Before this is final, your change so far:\n{changed}\n\n"
+        "Check once more: run your reproduction again; remove debugging output and scratch files "
+        "that are not the fix or its reproduction test; undo accidental edits. Compare with the "
+        "issue and the plan. Then call `submit` again; that call is final."
+    )

@@ -1,0 +1,180 @@
+"""The tool loop: ask, act, observe, until the agent hands something in or a limit ends it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from pipeline.agent.roles import AgentRole
+from pipeline.agent.tool import Observation, Tool
+from pipeline.agent.transcript import Transcript, Turn
+from pipeline.errors import BudgetExhausted, ModelRefused, PromptTooLong
+from pipeline.prompts.render import render
+from pipeline.services import CallAddress, Model, ModelReply, ModelRequest
+
+Json = Any
+ExitStatus = Literal["submitted", "turns", "budget", "malformed", "refused", "stuck", "context"]
+
+MAX_MALFORMED = 3
+MAX_TOKENS = 8192
+SAME_ACTION = 4
+SAME_ERROR = 3
+LAST_CALL = 5  # turns left when the agent is told to come to an end
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRun:
+    """How an agent ended. `output` is what it handed in, None unless `exit_status` is submitted."""
+
+    transcript: Transcript
+    output: Json
+    exit_status: ExitStatus
+    turns: int
+
+
+async def run_agent(
+    model: Model,
+    role: AgentRole,
+    transcript: Transcript,
+    tools: Sequence[Tool],
+    at: CallAddress,
+    max_turns: int,
+) -> AgentRun:
+    """Run one agent from `transcript` on.
+
+    `at.turn` is a prefix ("" or e.g. "r1.") before the turn numbers, which count from 0. Turns
+    that were cut off, empty or called no valid tool are answered with what is wrong; three in a
+    row end the run, as do the same action four times or the same error three times in a row.
+    Limits are outcomes: budget, refusal and a full context end the run with their status, and
+    the workspace keeps what was done. Other model errors and a lost workspace are raised.
+    """
+    toolbox = {tool.spec.name: tool for tool in tools}
+    system, specs = render(role.prompt).system, tuple(tool.spec for tool in tools)
+    watch, max_tokens = _Watch(), MAX_TOKENS
+    for number in range(max_turns):
+        address = replace(at, turn=f"{at.turn}{number}")
+        messages = transcript.messages()
+        request = ModelRequest(address, role.name, system, messages, specs, max_tokens=max_tokens)
+        try:
+            reply = await model.complete(request)
+        except (BudgetExhausted, ModelRefused, PromptTooLong) as error:
+            return AgentRun(transcript, None, _ended_by(error), number)
+        if reply.stop_reason == "model_context_window_exceeded":
+            return AgentRun(transcript, None, "context", number + 1)
+        step = await _act(reply, toolbox)
+        transcript = transcript.extend(step.turn)
+        if step.output is not None:
+            return AgentRun(transcript, step.output, "submitted", number + 1)
+        verdict = watch.see(step)
+        if verdict is not None:
+            return AgentRun(transcript, None, verdict, number + 1)
+        max_tokens = MAX_TOKENS * 2 if reply.stop_reason == "max_tokens" else MAX_TOKENS
+        if max_turns - number - 1 == LAST_CALL:
+            transcript = transcript.append(
+                f"Only {LAST_CALL} turns are left: finish and hand in what you have."
+            )
+    return AgentRun(transcript, None, "turns", max_turns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    turn: Turn
+    observations: tuple[Observation, ...]
+    malformed: bool
+
+    @property
+    def output(self) -> Json:
+        return next((o.output for o in self.observations if o.output is not None), None)
+
+
+@dataclass(slots=True)
+class _Watch:
+    """Sees when an agent goes round in circles (after OpenHands' stuck detector)."""
+
+    malformed: int = 0
+    seen: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def see(self, step: _Step) -> ExitStatus | None:
+        self.malformed = self.malformed + 1 if step.malformed else 0
+        if self.malformed >= MAX_MALFORMED:
+            return "malformed"
+        calls = [
+            (block["name"], block["input"])
+            for block in step.turn.assistant
+            if block.get("type") == "tool_use"
+        ]
+        texts = [observation.text for observation in step.observations]
+        self.seen.append(json.dumps([calls, texts], sort_keys=True))
+        failed = bool(texts) and all(observation.is_error for observation in step.observations)
+        self.errors.append("\n".join(texts) if failed else "")
+        if _repeats(self.seen, SAME_ACTION) or _repeats(self.errors, SAME_ERROR):
+            return "stuck"
+        return None
+
+
+def _repeats(entries: list[str], times: int) -> bool:
+    last = entries[-times:]
+    return len(last) == times and bool(last[0]) and len(set(last)) == 1
+
+
+async def _act(reply: ModelReply, toolbox: dict[str, Tool]) -> _Step:
+    calls = [block for block in reply.content if block.get("type") == "tool_use"]
+    cut_off = reply.stop_reason == "max_tokens"
+    observations: list[Observation] = []
+    for block in calls:
+        ended = any(observation.output is not None for observation in observations)
+        observations.append(await _one(block, toolbox, cut_off=cut_off, ended=ended))
+    user = [_result(block, seen) for block, seen in zip(calls, observations, strict=True)]
+    if not calls:
+        user = [{"type": "text", "text": _reminder(cut_off, sorted(toolbox))}]
+    said = reply.content or ({"type": "text", "text": "(empty answer)"},)
+    turn = Turn(tuple(map(_whole, said)), tuple(user))
+    malformed = all(observation.malformed for observation in observations)
+    return _Step(turn, tuple(observations), malformed)
+
+
+async def _one(block: Json, toolbox: dict[str, Tool], *, cut_off: bool, ended: bool) -> Observation:
+    if cut_off:
+        text = (
+            "The answer was cut off at the length limit, so this call was NOT carried out. Make "
+            "the next step smaller: shorter text, edits of one passage."
+        )
+        return Observation(text, is_error=True, malformed=True)
+    if ended:
+        return Observation("Not carried out: the work was handed in before it.", is_error=True)
+    tool = toolbox.get(block["name"])
+    if tool is None:
+        names = ", ".join(sorted(toolbox))
+        text = f"There is no tool {block['name']!r}. The tools are: {names}."
+        return Observation(text, is_error=True, malformed=True)
+    return await tool.run(block["input"])
+
+
+def _result(block: Json, seen: Observation) -> Json:
+    result = {
+        "type": "tool_result",
+        "tool_use_id": block["id"],
+        "content": seen.text or "(no output)",
+    }
+    return {**result, "is_error": True} if seen.is_error else result
+
+
+def _whole(block: Json) -> Json:
+    """A call that was cut off may carry an input that is no object; the API takes only objects."""
+    if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
+        return {**block, "input": {}}
+    return block
+
+
+def _reminder(cut_off: bool, names: list[str]) -> str:
+    ending = next((name for name in names if name.startswith("submit")), names[-1])
+    if cut_off:
+        return "The answer was cut off at the length limit. Be shorter, and call a tool."
+    return f"No tool was called. Call one; when the work is done, call `{ending}`."
+
+
+def _ended_by(error: Exception) -> ExitStatus:
+    if isinstance(error, BudgetExhausted):
+        return "budget"
+    return "refused" if isinstance(error, ModelRefused) else "context"

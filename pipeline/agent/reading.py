@@ -1,0 +1,178 @@
+"""Tools that only look: list, outline, view, search_text. Planners get these."""
+
+import posixpath
+import shlex
+from dataclasses import dataclass
+
+from pipeline.agent.tool import Tool, ToolProblem, inside, make_tool
+from pipeline.index.units import units
+from sandbox.base import Command, Workspace
+
+MAX_ENTRIES = 300
+MAX_LINES = 400
+MAX_MATCHES = 50
+MAX_WIDTH = 300
+MAX_DEPTH = 8
+SKIPPED = (".git", "node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache", ".pytest_cache")
+
+
+@dataclass(frozen=True, slots=True)
+class ListArguments:
+    """Input of `list`."""
+
+    path: str = "."
+    depth: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineArguments:
+    """Input of `outline`."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ViewArguments:
+    """Input of `view`; lines are 1-based and inclusive, `end` 0 is as far as allowed."""
+
+    path: str
+    start: int = 1
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchArguments:
+    """Input of `search_text`."""
+
+    pattern: str
+    path: str = "."
+    glob: str = ""
+    max: int = MAX_MATCHES
+
+
+def reading_tools(workspace: Workspace) -> tuple[Tool, ...]:
+    """list, outline, view and search_text over one workspace; none of them changes it."""
+
+    async def list_files(arguments: ListArguments) -> str:
+        return await _list(workspace, arguments)
+
+    async def outline(arguments: OutlineArguments) -> str:
+        path = inside(workspace.path, arguments.path)
+        return _outline(path, await workspace.read(path))
+
+    async def view(arguments: ViewArguments) -> str:
+        path = inside(workspace.path, arguments.path)
+        return numbered(await workspace.read(path), arguments.start, arguments.end)
+
+    async def search_text(arguments: SearchArguments) -> str:
+        return await _search(workspace, arguments)
+
+    return (
+        make_tool(
+            "list",
+            "List files and folders below a folder. The depth is lowered until the answer has at "
+            f"most {MAX_ENTRIES} entries.",
+            ListArguments,
+            list_files,
+        ),
+        make_tool(
+            "outline",
+            "Show the classes and functions of a source file with their line numbers.",
+            OutlineArguments,
+            outline,
+        ),
+        make_tool(
+            "view",
+            f"Show numbered lines of a file, at most {MAX_LINES} per call.",
+            ViewArguments,
+            view,
+        ),
+        make_tool(
+            "search_text",
+            "Search file contents for a regular expression. `glob` limits file names, e.g. "
+            f'"*.py". Answers path:line:text, at most {MAX_MATCHES} matches.',
+            SearchArguments,
+            search_text,
+        ),
+    )
+
+
+def numbered(text: str, start: int = 1, end: int = 0) -> str:
+    """Lines start … end of a text with their numbers, and how many the file has when cut."""
+    lines = text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    first = max(1, start)
+    last = min(end if end > 0 else len(lines), first + MAX_LINES - 1, len(lines))
+    if not lines:
+        return "The file is empty."
+    if first > len(lines) or last < first:
+        raise ToolProblem(f"The file has {len(lines)} lines; ask for a range within them.")
+    body = "\n".join(f"{n:>6}\t{lines[n - 1]}" for n in range(first, last + 1))
+    whole = first == 1 and last == len(lines)
+    return body if whole else f"{body}\n(lines {first}–{last} of {len(lines)})"
+
+
+def _outline(path: str, text: str) -> str:
+    found = units(path, text)
+    if not found:
+        count = text.count("\n") + 1
+        return f"No definitions were found in {path} ({count} lines); use `view`."
+    return "\n".join(f"{unit.start}–{unit.end}\t{unit.name}\t{unit.signature}" for unit in found)
+
+
+async def _list(workspace: Workspace, arguments: ListArguments) -> str:
+    path = inside(workspace.path, arguments.path)
+    skip = " -o ".join(f"-name {shlex.quote(name)}" for name in SKIPPED)
+    for depth in range(min(max(1, arguments.depth), MAX_DEPTH), 0, -1):
+        line = (
+            f"find {shlex.quote(f'./{path}')} -mindepth 1 -maxdepth {depth} \\( {skip} \\) -prune "
+            f"-o -mindepth 1 -printf '%y %p\\n'"
+        )
+        result = await workspace.exec(Command(line, output_limit=100_000))
+        if not result.ok:
+            raise ToolProblem(f"{path!r} cannot be listed: {result.output.strip()[:200]}")
+        entries = sorted(_entry(row) for row in result.output.splitlines() if row[1:2] == " ")
+        if (len(entries) <= MAX_ENTRIES and not result.truncated) or depth == 1:
+            return _entries(entries, depth, arguments.depth)
+    raise AssertionError("unreachable: depth 1 always answers")
+
+
+def _entries(entries: list[str], depth: int, asked: int) -> str:
+    if not entries:
+        return "The folder is empty."
+    shown = entries[:MAX_ENTRIES]
+    notes = [f"({len(entries) - len(shown)} more entries not shown)"] if entries != shown else []
+    if depth < asked:
+        notes.append(f"(depth lowered to {depth}; list a folder of its own to see more)")
+    return "\n".join([*shown, *notes])
+
+
+def _entry(row: str) -> str:
+    kind, path = row.split(" ", 1)
+    return f"{posixpath.normpath(path)}{'/' if kind == 'd' else ''}"
+
+
+async def _search(workspace: Workspace, arguments: SearchArguments) -> str:
+    if not arguments.pattern:
+        raise ToolProblem("The pattern is empty; name what to search for.")
+    limit = min(max(1, arguments.max), MAX_MATCHES)
+    path = shlex.quote(inside(workspace.path, arguments.path))
+    pattern, glob = shlex.quote(arguments.pattern), shlex.quote(arguments.glob)
+    rg_glob = f"-g {glob} " if arguments.glob else ""
+    grep_glob = f"--include={glob} " if arguments.glob else ""
+    skip = " ".join(f"--exclude-dir={name}" for name in SKIPPED)
+    line = (
+        "set -o pipefail; { if command -v rg >/dev/null 2>&1; then "
+        f"rg -nH --no-heading --color never --sort path {rg_glob}-e {pattern} -- {path}; "
+        f"else grep -rnHIE {skip} {grep_glob}-e {pattern} -- {path}; fi; }} 2>&1 "
+        f"| cut -c1-{MAX_WIDTH} | head -n {limit + 1}"
+    )
+    result = await workspace.exec(Command(line, output_limit=MAX_WIDTH * (MAX_MATCHES + 2)))
+    rows = [row.removeprefix("./") for row in result.output.splitlines()]
+    if result.exit_code == 2:
+        raise ToolProblem(f"The search failed: {' '.join(rows)[:300]} Check the pattern.")
+    if not rows or result.exit_code == 1:
+        return "No match."
+    more = [f"(more than {limit} matches; narrow the pattern or the path)"]
+    return "\n".join(rows[:limit] + (more if len(rows) > limit else []))

@@ -1,0 +1,21 @@
+"""The agents: who they are (a prompt) and what they may do (tools over a workspace)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pipeline.agent.tool import Tool
+from pipeline.agent.tools import coder_tools, planner_tools
+from sandbox.base import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRole:
+    """`prompt` is the file in pipeline/prompts whose system part the agent gets."""
+
+    name: str
+    prompt: str
+    tools: Callable[[Workspace], tuple[Tool, ...]]
+
+
+PLANNER = AgentRole("planner", "planner", planner_tools)
+CODER = AgentRole("coder", "coder", coder_tools)
