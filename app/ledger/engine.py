@@ -55,7 +55,7 @@ def open_ledger(url: str) -> AsyncEngine:
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
         return _open_sqlite(parsed)
-    return create_async_engine(parsed, pool_pre_ping=True)
+    return create_async_engine(parsed, pool_pre_ping=True, hide_parameters=True)
 
 
 @asynccontextmanager
@@ -92,6 +92,7 @@ def _open_sqlite(url: URL) -> AsyncEngine:
         pool_size=8,
         max_overflow=0,
         pool_timeout=60,
+        hide_parameters=True,  # errors are logged, bodies are not
     )
     event.listen(engine.sync_engine, "connect", _on_connect)
     event.listen(engine.sync_engine, "begin", _on_begin)

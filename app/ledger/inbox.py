@@ -9,7 +9,7 @@ from typing import Literal
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from app.ledger.engine import insert_into, reading, writing
+from app.ledger.engine import Now, insert_into, reading, writing
 from app.ledger.tables import inbox
 
 COMPRESS_IN_THREAD = 256 * 1024  # bytes; below, a thread costs more than the work
@@ -86,10 +86,14 @@ async def load(engine: AsyncEngine, guid: str) -> Stored | None:
 async def unprocessed(
     engine: AsyncEngine, older_than_s: float = 0.0, limit: int = 100
 ) -> list[str]:
-    """Ids of deliveries nobody finished, oldest first, that came at least `older_than_s` ago."""
+    """Ids of deliveries nobody is at, oldest first, that came at least `older_than_s` ago."""
     statement = (
         select(inbox.c.guid)
-        .where(inbox.c.processed_at.is_(None), inbox.c.received_at <= time.time() - older_than_s)
+        .where(
+            inbox.c.processed_at.is_(None),
+            inbox.c.received_at <= time.time() - older_than_s,
+            inbox.c.lease_until < Now(),
+        )
         .order_by(inbox.c.received_at)
         .limit(limit)
     )
@@ -97,17 +101,34 @@ async def unprocessed(
         return list((await conn.execute(statement)).scalars())
 
 
-async def attempt(engine: AsyncEngine, guid: str) -> int | None:
-    """Count one more try and return its number; None when unknown or processed already."""
+async def take(engine: AsyncEngine, guid: str, lease_s: float) -> int | None:
+    """Start a try and return its number; nobody else may start one for `lease_s` seconds.
+
+    None when the delivery is unknown or processed, or when it is not to be tried now.
+    """
     statement = (
         update(inbox)
-        .where(inbox.c.guid == guid, inbox.c.processed_at.is_(None))
-        .values(attempts=inbox.c.attempts + 1)
+        .where(inbox.c.guid == guid, inbox.c.processed_at.is_(None), inbox.c.lease_until < Now())
+        .values(attempts=inbox.c.attempts + 1, lease_until=Now() + lease_s)
         .returning(inbox.c.attempts)
     )
     async with writing(engine) as conn:
         number = (await conn.execute(statement)).scalar_one_or_none()
     return None if number is None else int(number)
+
+
+async def put_back(engine: AsyncEngine, guid: str, wait_s: float, *, counts: bool) -> None:
+    """End a try without an outcome; the next may start after `wait_s`.
+
+    With `counts` False the try is forgotten: it failed for reasons outside.
+    """
+    statement = (
+        update(inbox)
+        .where(inbox.c.guid == guid, inbox.c.processed_at.is_(None))
+        .values(lease_until=Now() + wait_s, attempts=inbox.c.attempts - (0 if counts else 1))
+    )
+    async with writing(engine) as conn:
+        await conn.execute(statement)
 
 
 async def mark(engine: AsyncEngine, guid: str, outcome: str) -> bool:

@@ -47,6 +47,7 @@ inbox = Table(
     Column("received_at", Float, nullable=False),
     Column("processed_at", Float),
     Column("attempts", Integer, nullable=False, default=0),
+    Column("lease_until", Float, nullable=False, default=0.0),  # not to be tried before
     Column("outcome", String(200)),  # admitted:<run>, ignored:…, refused:…, poison:…
 )
 Index("inbox_unprocessed", inbox.c.processed_at, inbox.c.received_at)

@@ -23,6 +23,7 @@ def upgrade() -> None:
         sa.Column("received_at", sa.Float(), nullable=False),
         sa.Column("processed_at", sa.Float(), nullable=True),
         sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("lease_until", sa.Float(), nullable=False),
         sa.Column("outcome", sa.String(length=200), nullable=True),
         sa.PrimaryKeyConstraint("guid", name=op.f("pk_inbox")),
         sa.UniqueConstraint("semantic_key", name=op.f("uq_inbox_semantic_key")),

@@ -1,0 +1,53 @@
+"""The web process: takes deliveries in and answers pages. Knows no model and no sandbox."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import structlog
+from starlette.applications import Starlette
+
+from app.intake.routes import MAX_BODY_BYTES, webhook_route
+from app.jobs.embedded import redis_url
+from app.jobs.queue import Queue
+from app.ledger.engine import open_ledger
+from app.ledger.migrate import migrate
+from app.logs import configure_logs
+from app.pages.health import health_routes
+from app.settings import Settings, read_settings, require_webhook_secret
+
+log = structlog.get_logger(__name__)
+
+
+def create_app(settings: Settings) -> Starlette:
+    """The ASGI application; raises SettingsError for a webhook secret that protects nothing.
+
+    Its lifespan opens the ledger, brings the tables up to date and, without REDIS_URL, joins
+    the embedded Redis of the data folder.
+    """
+    require_webhook_secret(settings)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[Mapping[str, Any]]:
+        with redis_url(settings) as url:
+            engine, queue = open_ledger(settings.database), Queue(url)
+            try:
+                await migrate(engine)
+                log.info("web process ready", port=settings.port)
+                yield {"engine": engine, "queue": queue}
+            finally:
+                await queue.close()
+                await engine.dispose()
+
+    return Starlette(
+        routes=[webhook_route(settings), *health_routes()],
+        lifespan=lifespan,
+        max_body_size=MAX_BODY_BYTES,
+    )
+
+
+def app_from_environment() -> Starlette:
+    """For `uvicorn --factory app.web:app_from_environment`."""
+    settings = read_settings()
+    configure_logs(settings)
+    return create_app(settings)
