@@ -272,20 +272,27 @@ class _FileReader:
     def hunk_lines(self, old_left: int, new_left: int) -> tuple[str, ...]:
         lines: list[str] = []
         while old_left or new_left or self.at_marker():
-            line = self.take()
+            # written out instead of `take`: this loop is most of the time of a large patch
+            if self.at >= self.end:
+                raise self.error("the patch ends in the middle of a hunk")
+            line = self.lines[self.at]
+            self.at += 1
             sign = line[:1]
-            if sign == "\\":
-                if not lines or not lines[-1].endswith("\n"):
-                    raise self.error("a stray `No newline` marker")
+            if sign == "+":
+                new_left -= 1
+            elif sign == "-":
+                old_left -= 1
+            elif sign == " ":
+                old_left -= 1
+                new_left -= 1
+            elif sign == "\\" and lines and lines[-1].endswith("\n"):
                 lines[-1] = lines[-1][:-1]
                 continue
-            if sign not in ("+", "-", " "):
+            else:
                 raise self.error("a hunk's line without a sign")
-            old_left -= sign != "+"
-            new_left -= sign != "-"
-            if old_left < 0 or new_left < 0:
-                raise self.error("a hunk with more lines than its head says")
             lines.append(line + "\n")
+        if old_left or new_left:
+            raise self.error("a hunk with more lines than its head says")
         return tuple(lines)
 
     def at_marker(self) -> bool:
