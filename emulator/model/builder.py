@@ -1,0 +1,132 @@
+"""Builds the script of a whole run from `ScriptedRun`: every answer at the address Prism asks at.
+
+Planners: three turns of looking, then submit_plan (forks: one and submit_plan). Coders: view,
+reproduction, edits, tests, submit twice. Verdicts follow from the candidates' data.
+"""
+
+import shlex
+from typing import Any
+
+from emulator.model.diff import Edit, Removal, edits_of, paths_of
+from emulator.model.script import Script, ScriptError, checked
+from emulator.model.scripted import Block, ScriptedCandidate, ScriptedRun, call, say
+from emulator.model.verdicts import exclusions, explored_answers, plan_fields, synthesis_answers
+
+Json = Any
+Turn = list[Block]
+
+LOOKED_AT = 3
+
+
+def build_script(run: ScriptedRun) -> Script:
+    """The script of a run; raises ScriptError when a patch cannot be played."""
+    script: Script = {}
+    for candidate in run.candidates:
+        try:
+            script.update(_explored(candidate, run))
+            turns = coder_turns(candidate, run)
+        except ScriptError as error:
+            raise ScriptError(f"{candidate.id}: {error}") from None
+        script.update({f"code/{candidate.id}/{n}": turn for n, turn in enumerate(turns)})
+    script["verify/exclusions/exclusions"] = exclusions(run)
+    script.update(run.answers)
+    return checked(script)
+
+
+def coder_turns(candidate: ScriptedCandidate, run: ScriptedRun) -> list[Turn]:
+    """What the coder of a candidate says and does, one entry per turn."""
+    if candidate.ending == "rambles":
+        return [[say(f"I keep thinking about it ({n}).")] for n in range(3)]
+    turns = [_looking_first(candidate, run)]
+    if candidate.reproduction is not None:
+        path, text = candidate.reproduction
+        turns.append(
+            [
+                say("First a test of its own that shows the bug."),
+                call("edit", path=path, new=text, create=True),
+            ]
+        )
+        turns.append([say("It has to fail now."), call("run_tests", targets=[path])])
+    if candidate.ending == "submits":
+        turns += [_editing(step) for step in edits_of(candidate.patch, run.files)]
+    targets = _targets(candidate)
+    if targets and candidate.ending == "submits":
+        turns.append([say("Does it hold now?"), call("run_tests", targets=targets)])
+    turns += [list(extra) for extra in candidate.extra_turns]
+    submit = _submit(candidate)
+    turns.append([say("Everything the plan asks for is done."), submit])
+    turns.append([say("The last check shows nothing to clean up."), submit])
+    return turns
+
+
+def _explored(candidate: ScriptedCandidate, run: ScriptedRun) -> Script:
+    if candidate.id.startswith("S"):
+        return synthesis_answers(candidate, run)
+    stage = "global" if candidate.id.startswith("G") else "local"
+    turns = _planner_turns(candidate, run, fork=stage == "local")
+    prefix = f"{stage}/{candidate.id}"
+    script: Script = {f"{prefix}/{n}": turn for n, turn in enumerate(turns)}
+    return {
+        **script,
+        **explored_answers(candidate, run, last=len(_planner_turns(candidate, run)) - 1),
+    }
+
+
+def _planner_turns(
+    candidate: ScriptedCandidate, run: ScriptedRun, *, fork: bool = False
+) -> list[Turn]:
+    looks = candidate.looks or tuple(dict.fromkeys(place.path for place in candidate.context))
+    place = candidate.context[0]
+    close = call("view", path=place.path, start=max(1, place.start - 5), end=place.end + 5 or 60)
+    submit = [
+        say(f"The evidence suffices. {candidate.summary}"),
+        call("submit_plan", **plan_fields(candidate)),
+    ]
+    if fork:
+        return [[say(f"Another way to repair it: {candidate.strategy}"), close], submit]
+    return [
+        [
+            say("I want to know how the project is laid out and where the affected names occur."),
+            call("list", path=".", depth=2),
+            call("search_text", pattern=run.search),
+        ],
+        [
+            say(f"The behaviour should come from {looks[0]}; I want to see how it is built."),
+            *(call("outline", path=path) for path in looks),
+        ],
+        [say(f"{place.why or 'This place decides.'} I read it closely."), close],
+        submit,
+    ]
+
+
+def _looking_first(candidate: ScriptedCandidate, run: ScriptedRun) -> Turn:
+    touched = [path for path in paths_of(candidate.patch) if path in run.files]
+    paths = (touched or [candidate.context[0].path])[:LOOKED_AT]
+    return [
+        say("I look at the places the plan names before I change them."),
+        *(call("view", path=path) for path in paths),
+    ]
+
+
+def _editing(step: Edit | Removal) -> Turn:
+    if isinstance(step, Removal):
+        return [say(f"{step.path} goes."), call("shell", command=f"rm -- {shlex.quote(step.path)}")]
+    if step.create:
+        made = call("edit", path=step.path, new=step.new, create=True)
+        return [say(f"{step.path} is new."), made]
+    changed = call("edit", path=step.path, old=step.old, new=step.new)
+    return [say(f"The next change of the plan, in {step.path}."), changed]
+
+
+def _targets(candidate: ScriptedCandidate) -> list[str]:
+    own = [candidate.reproduction[0]] if candidate.reproduction else []
+    return [*own, *candidate.checks]
+
+
+def _submit(candidate: ScriptedCandidate) -> Block:
+    own = [candidate.reproduction[0]] if candidate.reproduction else []
+    if candidate.ending == "gives_up":
+        summary, status = "The plan could not be carried out.", "not_fixed"
+    else:
+        summary, status = candidate.summary, candidate.status
+    return call("submit", summary=summary, status=status, tests=own)
