@@ -29,16 +29,27 @@ async def step(
     return value
 
 
-async def side_by_side(limit: int, work: Sequence[Callable[[], Awaitable[T]]]) -> tuple[T, ...]:
+async def side_by_side(
+    limit: int,
+    work: Sequence[Callable[[], Awaitable[T]]],
+    told: Callable[[int], Awaitable[None]] | None = None,
+) -> tuple[T, ...]:
     """Results of all `work` in its order, at most `limit` at a time.
 
-    The first error cancels the rest and is raised as it is, not as a group.
+    `told` hears how many are done after each. The first error cancels the rest and is raised as
+    it is, not as a group.
     """
     gate = asyncio.Semaphore(limit)
+    done = 0
 
     async def one(start: Callable[[], Awaitable[T]]) -> T:
+        nonlocal done
         async with gate:
-            return await start()
+            result = await start()
+        done += 1
+        if told is not None:
+            await told(done)
+        return result
 
     try:
         async with asyncio.TaskGroup() as group:

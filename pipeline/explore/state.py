@@ -10,12 +10,16 @@ from sandbox.base import Environment, Workspace
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """One run while it explores; `workspace` is read by all planners and changed by none."""
+    """One run while it explores; `workspace` is read by all planners and changed by none.
+
+    `about` tells agents how the repository is tested, the same words in every conversation.
+    """
 
     task: Task
     services: Services
     environment: Environment
     workspace: Workspace
+    about: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""One module per published method; each reads like its paper's figure."""

@@ -1,0 +1,93 @@
+"""Patch generation: one coder, one workspace, one candidate.
+
+Source: Prism, patch generation (method.md §2.3.5).
+"""
+
+from pipeline.agent.finishing import submission_from
+from pipeline.agent.loop import AgentRun, run_agent
+from pipeline.agent.roles import CODER
+from pipeline.evidence.patch import PatchError, parse, without_paths
+from pipeline.explore.plan import opening
+from pipeline.explore.state import Exploration, Explored
+from pipeline.items import step
+from pipeline.prompts.blocks import plans_text
+from pipeline.prompts.render import note
+from pipeline.services import CallAddress
+from pipeline.values import Candidate, Reproduction
+from sandbox.base import Workspace
+from sandbox.errors import FileNotFound
+
+MAX_REPRODUCTIONS = 3
+
+
+async def write_patch(x: Exploration, explored: Explored) -> Candidate:
+    """Carry out one plan in a workspace of its own; whatever it leaves becomes the candidate.
+
+    Costs one container and one agent run of up to `coder_turns`. A coder that runs out of turns
+    or budget still counts with its last diff.
+    """
+    name = f"code:{explored.id}"
+
+    async def work(attempt: int) -> Candidate:
+        services = x.services
+        async with services.sandbox.workspace(x.environment, "candidate", services.run) as own:
+            run = await _code(x, explored, own, attempt)
+            return await _collect(explored, run, own)
+
+    return await step(x.services.journal, "code", name, Candidate, work)
+
+
+async def _code(x: Exploration, explored: Explored, own: Workspace, attempt: int) -> AgentRun:
+    assert explored.plan is not None
+    order = note("coder_plan", plan=plans_text({explored.id: explored.plan}))
+    return await run_agent(
+        x.services.model,
+        CODER,
+        opening(x, "coder").append(order),
+        CODER.tools(own),
+        CallAddress("code", explored.id, "", attempt),
+        x.services.config.coder_turns,
+    )
+
+
+async def _collect(explored: Explored, run: AgentRun, own: Workspace) -> Candidate:
+    """Split what is in the workspace into the source patch and the reproductions named."""
+    patch = await own.diff()
+    submission = submission_from(run.output) if run.output is not None else None
+    named = submission.tests if submission is not None else ()
+    try:
+        added = {each.path for each in parse(patch) if each.old_path is None}
+    except PatchError:
+        return _candidate(explored, run.exit_status, patch)  # policy will say what is wrong
+    reproductions: list[Reproduction] = []
+    for path in dict.fromkeys(named):
+        if path not in added or len(reproductions) == MAX_REPRODUCTIONS:
+            continue  # an existing test that was changed stays in the patch, where policy sees it
+        try:
+            reproductions.append(Reproduction(path, await own.read(path), explored.id))
+        except FileNotFound:
+            continue
+    source = without_paths(patch, [each.path for each in reproductions])
+    summary = submission.summary if submission is not None else ""
+    return _candidate(explored, run.exit_status, source, tuple(reproductions), summary)
+
+
+def _candidate(
+    explored: Explored,
+    exit_status: str,
+    patch: str = "",
+    reproductions: tuple[Reproduction, ...] = (),
+    summary: str = "",
+) -> Candidate:
+    assert explored.plan is not None
+    return Candidate(
+        id=explored.id,
+        stage=explored.stage,
+        parents=explored.parents,
+        plan=explored.plan,
+        patch=patch,
+        reproductions=reproductions,
+        exit_status=exit_status,
+        summary=summary,
+        flags=explored.flags,
+    )

@@ -1,0 +1,48 @@
+"""One planner run, and what becomes of it."""
+
+from collections.abc import Awaitable
+from typing import Literal
+
+from pipeline.agent.finishing import plan_from
+from pipeline.agent.loop import run_agent
+from pipeline.agent.roles import PLANNER
+from pipeline.agent.transcript import Transcript
+from pipeline.errors import BudgetExhausted, MalformedAnswer, ModelRefused
+from pipeline.explore.state import Exploration, Explored
+from pipeline.prompts.blocks import issue_block
+from pipeline.prompts.render import render
+from pipeline.services import CallAddress
+from pipeline.values import Stage
+
+
+def opening(x: Exploration, role: Literal["planner", "coder"]) -> Transcript:
+    """The first message of every agent of a role: the same bytes throughout a run."""
+    filled = render(role, issue=issue_block(x.task), repository=x.about)
+    return Transcript(filled.message)
+
+
+async def run_planner(
+    x: Exploration, at: CallAddress, transcript: Transcript, stage: Stage
+) -> Explored:
+    """Explore until the planner submits a plan; costs one agent run of up to `planner_turns`."""
+    tools = PLANNER.tools(x.workspace)
+    run = await run_agent(
+        x.services.model, PLANNER, transcript, tools, at, x.services.config.planner_turns
+    )
+    plan = None if run.output is None else plan_from(run.output)
+    return Explored(at.item, stage, (), plan, run.transcript, run.exit_status)
+
+
+async def explored_plan(
+    name: str, stage: Stage, parents: tuple[str, ...], work: Awaitable[Explored]
+) -> Explored:
+    """What `work` explored, or an empty result that says why: one sample lost is no error."""
+    try:
+        return await work
+    except BudgetExhausted:
+        status = "budget"
+    except ModelRefused:
+        status = "refused"
+    except MalformedAnswer:
+        status = "malformed"
+    return Explored(name, stage, parents, None, None, status)

@@ -1,0 +1,110 @@
+"""Global exploration: solutions sampled one after the other, each unlike the earlier ones.
+
+Source: Prism, global exploration (method.md §2.3.2).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pipeline.agent.transcript import Transcript
+from pipeline.errors import MalformedAnswer
+from pipeline.explore.contrast import too_close
+from pipeline.explore.plan import explored_plan, opening, run_planner
+from pipeline.explore.state import Exploration, Explored
+from pipeline.items import step
+from pipeline.model.ask import ask
+from pipeline.model.verdicts import ContrastVerdict, GuideVerdict
+from pipeline.prompts.blocks import issue_block, plans_text
+from pipeline.prompts.render import note, render
+from pipeline.services import CallAddress
+from pipeline.values import Plan
+
+WEAK_DIVERGENCE = "weak_divergence"
+
+Earlier = Mapping[str, Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class _Objection:
+    """Why a plan is not different enough; no findings when it is."""
+
+    findings: tuple[str, ...] = ()
+    advice: str = ""
+
+
+async def sample_contrast(x: Exploration, n: int) -> tuple[Explored, ...]:
+    """G1 … Gn in sequence; run k is told all earlier solutions and must differ from each.
+
+    An item that ends without a plan (budget, malformed answers) stays in the result with
+    `plan` None. Costs n planner runs, plus a guide and a contrast call from the second one on and
+    up to `regenerations` more planner runs for each that is too close.
+    """
+    found: tuple[Explored, ...] = ()
+    for k in range(1, n + 1):
+        name = f"G{k}"
+        earlier = {each.id: each.plan for each in found if each.plan is not None}
+
+        async def work(attempt: int, name: str = name, earlier: Earlier = earlier) -> Explored:
+            return await explored_plan(name, "global", (), _sample(x, name, earlier, attempt))
+
+        found = (*found, await step(x.services.journal, "global", name, Explored, work))
+        await x.services.progress.update("global", k, n)
+    return found
+
+
+async def _sample(x: Exploration, name: str, earlier: Earlier, attempt: int) -> Explored:
+    """One solution; regenerated while it is too close, kept with a flag when it stays so."""
+    transcript = opening(x, "planner")
+    if earlier:
+        transcript = await _guided(x, name, transcript, earlier, attempt)
+    best: Explored | None = None
+    for regeneration in range(1 + x.services.config.regenerations):
+        prefix = f"r{regeneration}." if regeneration else ""
+        at = CallAddress("global", name, prefix, attempt)
+        made = await run_planner(x, at, transcript, "global")
+        if made.plan is None or made.transcript is None:
+            return best or made
+        objection = await _objection(x, at, made.plan, earlier)
+        if not objection.findings:
+            return made
+        best = replace(made, flags=(*made.flags, WEAK_DIVERGENCE))
+        transcript = made.transcript.append(
+            note("planner_again", findings=" ".join(objection.findings), advice=objection.advice)
+        )
+    assert best is not None  # the loop runs at least once
+    return best
+
+
+async def _guided(
+    x: Exploration, name: str, transcript: Transcript, earlier: Earlier, attempt: int
+) -> Transcript:
+    """The conversation with the worldview that the next planner has to take; costs one call."""
+    prompt = render("divergence_guide", issue=issue_block(x.task), earlier=plans_text(earlier))
+    at = CallAddress("global", name, "guide", attempt)
+    verdict = await ask(
+        x.services.model, at, prompt.role, prompt.system, prompt.message, GuideVerdict
+    )
+    return transcript.append(
+        note(
+            "planner_guide",
+            guide=verdict.guide,
+            evidence=verdict.evidence_to_seek,
+            difference=verdict.difference,
+            avoid=", ".join(verdict.avoid_edit_points) or "none",
+        )
+    )
+
+
+async def _objection(x: Exploration, at: CallAddress, plan: Plan, earlier: Earlier) -> _Objection:
+    """Compare with all earlier solutions; costs one call from G2 on, none for G1."""
+    if not earlier:
+        return _Objection()
+    prompt = render("contrast", candidate=plans_text({at.item: plan}), earlier=plans_text(earlier))
+    at = replace(at, turn=f"{at.turn}contrast")
+    try:
+        verdict = await ask(
+            x.services.model, at, prompt.role, prompt.system, prompt.message, ContrastVerdict
+        )
+    except MalformedAnswer:
+        return _Objection(too_close(plan, earlier, ()), "the strategies listed above")
+    return _Objection(too_close(plan, earlier, verdict.compared), verdict.advice)

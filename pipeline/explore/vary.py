@@ -1,0 +1,126 @@
+"""Local exploration: leave a trajectory where it knows much and has decided little.
+
+Source: Prism, local exploration, s* = argmin f (method.md §2.3.3).
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pipeline.agent.transcript import Transcript
+from pipeline.explore.branch import branch_point, share_valid
+from pipeline.explore.plan import explored_plan, opening, run_planner
+from pipeline.explore.state import Exploration, Explored
+from pipeline.items import step
+from pipeline.model.ask import ask
+from pipeline.model.verdicts import LocalGuideVerdict, RankVerdict
+from pipeline.prompts.blocks import issue_block, plans_text
+from pipeline.prompts.render import note, render
+from pipeline.services import CallAddress
+from pipeline.values import Plan, Solution
+
+
+async def vary(x: Exploration, parent: Explored, n: int) -> tuple[Explored, ...]:
+    """n local branches of a global solution, in sequence: each sees the plans before it.
+
+    R, E and C of the parent stay, M changes. Costs, for each branch, a rank and a guide call and
+    the planner turns after the branching point; the kept prefix is served from cache. Nothing
+    for a parent without a plan.
+    """
+    if parent.plan is None:
+        return ()
+    family: tuple[Explored, ...] = (parent,)
+    for j in range(1, n + 1):
+        name = f"L{parent.id.removeprefix('G')}.{j}"
+
+        async def work(
+            attempt: int, name: str = name, family: tuple[Explored, ...] = family
+        ) -> Explored:
+            branch = _branch(x, family, name, attempt)
+            return await explored_plan(name, "local", (parent.id,), branch)
+
+        family = (*family, await step(x.services.journal, "local", name, Explored, work))
+    return family[1:]
+
+
+async def _branch(
+    x: Exploration, family: tuple[Explored, ...], name: str, attempt: int
+) -> Explored:
+    """One branch; `family` is the parent and the branches it has so far."""
+    parent = family[0]
+    plans = {each.id: each.plan for each in family if each.plan is not None}
+    s_star = await _branch_step(x, family, name, attempt)
+    start = _kept(x, parent, s_star)
+    start = await _guided(x, start, parent.id, plans, CallAddress("local", name, "guide", attempt))
+    made = await run_planner(x, CallAddress("local", name, "", attempt), start, "local")
+    return replace(made, parents=(parent.id,), branch_step=s_star)
+
+
+async def _branch_step(
+    x: Exploration, family: tuple[Explored, ...], name: str, attempt: int
+) -> int | None:
+    """s*, ranked by one call; None when the trajectory is too short to leave."""
+    transcript = family[0].transcript
+    last = len(transcript.turns) - 1 if transcript is not None else 0
+    if transcript is None or branch_point((), last) is None:
+        return None
+    used = {each.branch_step for each in family if each.branch_step is not None}
+    prompt = render(
+        "rank",
+        issue=issue_block(x.task),
+        last=str(last),
+        trajectory=transcript.render(),
+        used=", ".join(map(str, sorted(used))) or "none",
+    )
+    verdict = await ask(
+        x.services.model,
+        CallAddress("local", name, "rank", attempt),
+        prompt.role,
+        prompt.system,
+        prompt.message,
+        RankVerdict,
+        check=lambda found: _rank_problem(found, last),
+        default=RankVerdict(tuple(range(last + 1))),
+    )
+    config = x.services.config
+    return branch_point(verdict.order, last, used, config.weight_context, config.weight_convergence)
+
+
+def _rank_problem(verdict: RankVerdict, last: int) -> str | None:
+    if share_valid(verdict.order, last) >= 0.5:
+        return None  # the rest is repaired, see repair_order
+    return f"Name every step index from 0 to {last} exactly once."
+
+
+def _kept(x: Exploration, parent: Explored, s_star: int | None) -> Transcript:
+    """The kept prefix s_0 … s_{s*−1}; a fresh conversation when there is nothing to keep."""
+    if s_star is None or parent.transcript is None:
+        return opening(x, "planner")
+    return parent.transcript.fork(s_star)
+
+
+async def _guided(
+    x: Exploration,
+    transcript: Transcript,
+    parent: str,
+    plans: Mapping[str, Plan],
+    at: CallAddress,
+) -> Transcript:
+    """The conversation with another tactic under the same root cause; costs one call."""
+    kept, earlier = kept_text(plans[parent].solution), plans_text(plans)
+    prompt = render("local_guide", issue=issue_block(x.task), kept=kept, earlier=earlier)
+    verdict = await ask(
+        x.services.model, at, prompt.role, prompt.system, prompt.message, LocalGuideVerdict
+    )
+    return transcript.append(
+        note("planner_branch", kept=kept, earlier=earlier, guide=verdict.guide)
+    )
+
+
+def kept_text(solution: Solution) -> str:
+    """R, E and C as text: what a local branch must not change."""
+    places = "\n".join(f"- {each.path} {each.symbol}: {each.why}" for each in solution.context)
+    return (
+        f"Root cause: {solution.root_cause}\n"
+        f"Expected behaviour: {solution.expected_behaviour}\n"
+        f"Context:\n{places}"
+    )

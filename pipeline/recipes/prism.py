@@ -1,0 +1,60 @@
+"""Prism: explore globally, vary locally, synthesise, write patches, then evidence and a vote.
+
+Source: Prism, the four stages with the paper's counts 3 + 6 + 3 = 12 (method.md §2.1).
+"""
+
+from functools import partial
+
+from pipeline.decide import decide
+from pipeline.explore.code import write_patch
+from pipeline.explore.sample import sample_contrast
+from pipeline.explore.state import Exploration, Explored
+from pipeline.explore.synthesize import synthesize
+from pipeline.explore.vary import vary
+from pipeline.items import side_by_side
+from pipeline.values import Candidate, Decision
+
+
+async def prism(x: Exploration) -> Decision:
+    """The whole method for one issue."""
+    config = x.services.config
+    globals_ = await sample_contrast(x, config.n_global)
+    locals_ = await _locals(x, globals_, config.n_local)
+    syntheses = await _syntheses(x, globals_[: config.n_synthesis], globals_ + locals_)
+    candidates = await _patches(x, globals_ + locals_ + syntheses)
+    return await decide(x, candidates)
+
+
+async def _locals(x: Exploration, parents: tuple[Explored, ...], n: int) -> tuple[Explored, ...]:
+    """Parents side by side, the branches of one parent in sequence."""
+
+    async def told(done: int) -> None:
+        await x.services.progress.update("local", done * n, len(parents) * n)
+
+    work = [partial(vary, x, parent, n) for parent in parents]
+    branches = await side_by_side(x.services.config.max_parallel, work, told)
+    return tuple(branch for family in branches for branch in family)
+
+
+async def _syntheses(
+    x: Exploration, spines: tuple[Explored, ...], pool: tuple[Explored, ...]
+) -> tuple[Explored, ...]:
+    """One unified plan for each global solution that has a plan, over everything explored."""
+    usable = [(k, spine) for k, spine in enumerate(spines, 1) if spine.plan is not None]
+
+    async def told(done: int) -> None:
+        await x.services.progress.update("synthesis", done, len(usable))
+
+    work = [partial(synthesize, x, k, spine, pool) for k, spine in usable]
+    return await side_by_side(x.services.config.max_parallel, work, told)
+
+
+async def _patches(x: Exploration, explored: tuple[Explored, ...]) -> tuple[Candidate, ...]:
+    """A coder for every plan."""
+    planned = [each for each in explored if each.plan is not None]
+
+    async def told(done: int) -> None:
+        await x.services.progress.update("code", done, len(planned))
+
+    work = [partial(write_patch, x, each) for each in planned]
+    return await side_by_side(x.services.config.max_parallel, work, told)
