@@ -1,0 +1,32 @@
+"""`python -m emulator github|model`: run a stand-in as a process of its own, on loopback."""
+
+from pathlib import Path
+
+import click
+
+from emulator.github.cli import github
+
+
+@click.group()
+def main() -> None:
+    """Stand-ins for GitHub and the model API, for the demo, tests and benchmarks."""
+
+
+@main.command()
+@click.option("--script", type=click.Path(path_type=Path, exists=True), required=True)
+@click.option("--port", default=0, help="0 takes a free port.")
+@click.option("--ready", type=click.Path(path_type=Path), help="Written with the address.")
+@click.option("--delay", default=0.0, help="Seconds before each answer.")
+def model(script: Path, port: int, ready: Path | None, delay: float) -> None:
+    """Play a script as an Anthropic Messages endpoint."""
+    from emulator.model.script import load  # noqa: PLC0415 - the other stand-in does not need it
+    from emulator.model.server import create_app  # noqa: PLC0415
+    from emulator.serving import serve  # noqa: PLC0415
+
+    serve(create_app(load(script), delay), port, ready)
+
+
+main.add_command(github)
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""Plumbing on the bare repositories: the same ones that git over HTTP serves.
+
+Nothing here has a work tree. Every function blocks for some milliseconds (one git process).
+"""
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+SHA = re.compile(r"[0-9a-f]{40}\Z")
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+NO_SHA = "0" * 40
+# No configuration of the machine or of its user reaches these repositories.
+_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+
+
+class GitFailed(Exception):
+    """git ended with an error; the text is its standard error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Who and when, as it stands in a commit; `date` is git's "<seconds> <zone>"."""
+
+    name: str
+    email: str
+    date: str
+
+    def line(self) -> str:
+        """The signature as it stands in a commit."""
+        return f"{self.name} <{self.email}> {self.date}"
+
+
+def git(
+    path: Path, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None
+) -> bytes:
+    """Run git in the bare repository; GitFailed when it fails."""
+    done = subprocess.run(
+        ["git", "-c", "core.quotePath=false", *arguments],
+        cwd=path,
+        input=stdin,
+        capture_output=True,
+        check=False,
+        env={"PATH": os.environ["PATH"], **_ENVIRONMENT, **(env or {})},
+    )
+    if done.returncode != 0:
+        raise GitFailed(done.stderr.decode(errors="replace").strip())
+    return done.stdout
+
+
+def create(path: Path, default_branch: str) -> None:
+    """Make an empty bare repository that accepts pushes over HTTP."""
+    path.mkdir(parents=True)
+    git(path, "init", "--quiet", "--bare", f"--initial-branch={default_branch}")
+    git(path, "config", "http.receivepack", "true")
+    git(path, "config", "uploadpack.allowFilter", "true")
+    git(path, "config", "uploadpack.allowAnySHA1InWant", "true")
+    git(path, "config", "gc.auto", "0")
+
+
+def is_empty(path: Path) -> bool:
+    """Whether the repository has no branch and no tag yet."""
+    return not git(path, "for-each-ref", "--count=1", "refs/heads", "refs/tags")
+
+
+def resolve(path: Path, revision: str) -> str | None:
+    """The object id a name stands for, or None."""
+    if revision.startswith("-"):
+        return None
+    try:
+        return git(path, "rev-parse", "--verify", "--quiet", revision).decode().strip()
+    except GitFailed:
+        return None
+
+
+def kind(path: Path, sha: str) -> str | None:
+    """ "commit", "tree", "blob" or "tag", or None when the object does not exist."""
+    if not SHA.match(sha):
+        return None
+    try:
+        return git(path, "cat-file", "-t", sha).decode().strip()
+    except GitFailed:
+        return None
+
+
+def read(path: Path, kind_of: str, sha: str) -> bytes:
+    """The bytes of an object."""
+    return git(path, "cat-file", kind_of, sha)
+
+
+def write(path: Path, kind_of: str, content: bytes) -> str:
+    """Store an object and return its id."""
+    out = git(path, "hash-object", "-w", "-t", kind_of, "--stdin", stdin=content)
+    return out.decode().strip()
+
+
+def branch_sha(path: Path, branch: str) -> str | None:
+    """The commit at the head of a branch, or None."""
+    return resolve(path, f"refs/heads/{branch}^{{commit}}")
+
+
+def references(path: Path, prefix: str) -> list[tuple[str, str, str]]:
+    """Name, object id and kind of every reference that starts with `prefix`, by name."""
+    listing = git(path, "for-each-ref", "--format=%(refname) %(objectname) %(objecttype)")
+    rows = (line.rsplit(" ", 2) for line in listing.decode().splitlines())
+    return [(row[0], row[1], row[2]) for row in rows if row[0].startswith(prefix)]
+
+
+def update_reference(path: Path, name: str, new: str, old: str) -> None:
+    """Move a reference from `old` (NO_SHA: must not exist) to `new`; GitFailed when it moved."""
+    git(path, "update-ref", name, new, old)
+
+
+def delete_reference(path: Path, name: str) -> None:
+    """Delete a reference."""
+    git(path, "update-ref", "-d", name)
+
+
+def is_ancestor(path: Path, older: str, newer: str) -> bool:
+    """Whether `newer` can be reached from `older` by a fast forward."""
+    try:
+        git(path, "merge-base", "--is-ancestor", older, newer)
+    except GitFailed:
+        return False
+    return True
+
+
+def is_reference_name(name: str) -> bool:
+    """Whether git accepts the full name of a reference."""
+    try:
+        git(Path("/"), "check-ref-format", name)
+    except GitFailed:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
+    """One line of a tree; `size` is None for anything but a blob."""
+
+    mode: str
+    kind: str
+    sha: str
+    path: str
+    size: int | None
+
+
+def list_tree(path: Path, tree: str, *, recursive: bool = False) -> list[TreeEntry]:
+    """The entries of a tree; recursive also names the folders."""
+    flags = ["-r", "-t"] if recursive else []
+    entries = []
+    for record in git(path, "ls-tree", "-z", "-l", *flags, tree).split(b"\0")[:-1]:
+        head, name = record.split(b"\t", 1)
+        mode, what, sha, size = head.decode().split()
+        entries.append(
+            TreeEntry(
+                mode, what, sha, name.decode(errors="replace"), None if size == "-" else int(size)
+            )
+        )
+    return entries
+
+
+def edit_tree(path: Path, base: str | None, entries: Iterable[tuple[str, str, str | None]]) -> str:
+    """Build a tree from `base` and (path, mode, sha) entries; sha None deletes. GitFailed for
+    what git refuses (a path that is not there, an object of the wrong kind)."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+        if base is not None:
+            git(path, "read-tree", base, env=env)
+        for name, mode, sha in entries:
+            _edit(path, env, name, mode, sha)
+        return git(path, "write-tree", env=env).decode().strip()
+
+
+def _edit(path: Path, env: Mapping[str, str], name: str, mode: str, sha: str | None) -> None:
+    inside = git(path, "ls-files", "-z", "--", name, env=env)
+    if sha is None and not inside:
+        raise GitFailed(f"{name} is not in the tree")
+    if inside:
+        gone = b"".join(
+            b"0 " + NO_SHA.encode() + b"\t" + each + b"\0" for each in inside.split(b"\0")[:-1]
+        )
+        git(path, "update-index", "-z", "--index-info", stdin=gone, env=env)
+    if sha is not None and mode == "040000":
+        git(path, "read-tree", f"--prefix={name}/", sha, env=env)
+    elif sha is not None:
+        line = f"{mode} {sha}\t{name}\0".encode()
+        git(path, "update-index", "-z", "--index-info", stdin=line, env=env)
+
+
+def write_commit(
+    path: Path,
+    tree: str,
+    parents: Iterable[str],
+    message: str,
+    author: Signature,
+    committer: Signature,
+) -> str:
+    """Store a commit with exactly this message and return its id."""
+    lines = [f"tree {tree}", *(f"parent {each}" for each in parents)]
+    lines += [f"author {author.line()}", f"committer {committer.line()}"]
+    return write(path, "commit", ("\n".join(lines) + "\n\n" + message).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A parsed commit."""
+
+    sha: str
+    tree: str
+    parents: tuple[str, ...]
+    author: Signature
+    committer: Signature
+    message: str
+
+
+def read_commit(path: Path, sha: str) -> Commit:
+    """Parse a commit; GitFailed when the object is none."""
+    head, _, message = read(path, "commit", sha).decode(errors="replace").partition("\n\n")
+    fields: dict[str, list[str]] = {}
+    for line in head.splitlines():
+        key, _, value = line.partition(" ")
+        fields.setdefault(key, []).append(value)
+    return Commit(
+        sha,
+        fields["tree"][0],
+        tuple(fields.get("parent", ())),
+        _signature(fields["author"][0]),
+        _signature(fields["committer"][0]),
+        message,
+    )
+
+
+def _signature(line: str) -> Signature:
+    found = re.match(r"(.*?) ?<(.*)> (\d+ [+-]\d{4})\Z", line)
+    assert found is not None
+    return Signature(found[1], found[2], found[3])
+
+
+def history(path: Path, revisions: str, limit: int = 1000) -> list[str]:
+    """Commit ids of a revision or range, newest first."""
+    out = git(path, "rev-list", f"--max-count={limit}", revisions, "--")
+    return out.decode().split()
