@@ -8,7 +8,7 @@ from emulator.model.script import ScriptError
 from pipeline.agent.writing import occurrences
 
 NO_NEWLINE = "\\ No newline at end of file"
-HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
+HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,22 +91,40 @@ def _passages(path: str, base: str, hunks: list[_Hunk]) -> list[tuple[str, str]]
 
 
 def _hunks(part: str) -> list[_Hunk]:
-    hunks: list[tuple[int, list[str], list[str]]] = []
-    last: list[list[str]] = []
-    for line in part.split("\n"):
-        match = HUNK.match(line)
+    """Hunks by the counts of their headers; an empty line is a context line that lost its space."""
+    hunks: list[_Hunk] = []
+    lines = part.split("\n")
+    at = 0
+    while at < len(lines):
+        match = HUNK.match(lines[at])
+        at += 1
         if match:
-            empty = match.group(2) == "0"
-            hunks.append((int(match.group(1)) - (0 if empty else 1), [], []))
-        elif hunks and line[:1] in {" ", "-", "+"}:
-            _, old, new = hunks[-1]
-            last = [lines for tag, lines in (("-", old), ("+", new)) if line[0] in {" ", tag}]
-            for lines in last:
-                lines.append(line[1:] + "\n")
-        elif line == NO_NEWLINE:
-            for lines in last:
-                lines[-1] = lines[-1].removesuffix("\n")
-    return [_Hunk(at, tuple(old), tuple(new)) for at, old, new in hunks]
+            start, old, new = (int(match.group(n) or "1") for n in (1, 2, 3))
+            hunk, at = _hunk(lines, at, old, new)
+            hunks.append(_Hunk(start - 1 if old else start, *hunk))
+    return hunks
+
+
+def _hunk(
+    lines: list[str], at: int, old: int, new: int
+) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], int]:
+    """The old and new lines of one hunk whose body starts at `at`, and where it ends."""
+    before: list[str] = []
+    after: list[str] = []
+    last: tuple[list[str], ...] = ()
+    while at < len(lines) and (len(before) < old or len(after) < new or lines[at] == NO_NEWLINE):
+        tag, text = lines[at][:1] or " ", lines[at][1:]
+        at += 1
+        if tag == "\\":
+            for side in last:
+                side[-1] = side[-1].removesuffix("\n")
+            continue
+        last = {" ": (before, after), "-": (before,), "+": (after,)}.get(tag, ())
+        if not last:
+            raise ScriptError(f"Not a line of a hunk: {tag + text!r}.")
+        for side in last:
+            side.append(text + "\n")
+    return (tuple(before), tuple(after)), at
 
 
 def split_lines(text: str) -> list[str]:
