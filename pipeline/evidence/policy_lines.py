@@ -209,31 +209,36 @@ _TEST_WORDS = (
     ("__test__", _SKIPS, r"[ \t]{0,3}=[ \t]{0,3}False"),
 )
 
-_Follow = tuple[str, re.Pattern[str], bool]
+_Rules = tuple[tuple[str, str, re.Pattern[str]], ...]
 
 
-def _by_word(rows: Iterable[tuple[str, str, str]]) -> dict[str, tuple[_Follow, ...]]:
-    table: dict[str, tuple[_Follow, ...]] = {}
+def _compiled(rows: Iterable[tuple[str, str, str]]) -> _Rules:
+    """(word, kind, pattern) of every word; the literal stands first so that it is searched for."""
+    rules = []
     for words, kind, follow in rows:
-        for word in words.split():
-            entry = (kind, re.compile(follow), word.startswith("!"))
-            table[word.lstrip("!")] = (*table.get(word.lstrip("!"), ()), entry)
-    return table
+        for marked in words.split():
+            word = marked.lstrip("!")
+            before = r"[\w.]" if marked != word else r"\w"
+            pattern = re.compile(rf"{word}(?<!{before}{word})(?!\w)(?:{follow})")
+            rules.append((word, kind, pattern))
+    return tuple(rules)
 
 
-_CALL_TABLE = _by_word(_CALLS)
-_TEST_TABLE = _by_word(_TEST_WORDS)
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_CALL_RULES = _compiled(_CALLS)
+_TEST_RULES = (
+    *_compiled(_TEST_WORDS),
+    ("assert", _ASSERTS, re.compile(r"assert(?<!\wassert)\w{0,40}")),
+)
 
 
 def new_calls(added: str, removed: str) -> tuple[str, ...]:
     """Kinds of risky calls that there are more of in added than in removed code; sorted."""
-    return tuple(sorted(_count(added, _CALL_TABLE) - _count(removed, _CALL_TABLE)))
+    return tuple(sorted(_count(added, _CALL_RULES) - _count(removed, _CALL_RULES)))
 
 
 def weakened(added: str, removed: str) -> tuple[str, ...]:
     """How a change of a test file makes it check less, as ends of a sentence."""
-    before, after = _count(removed, _TEST_TABLE), _count(added, _TEST_TABLE)
+    before, after = _count(removed, _TEST_RULES), _count(added, _TEST_RULES)
     checks = (
         (before[_TESTS] > after[_TESTS], "removes a test"),
         (before[_ASSERTS] > after[_ASSERTS], "removes an assertion"),
@@ -242,16 +247,11 @@ def weakened(added: str, removed: str) -> tuple[str, ...]:
     return tuple(sentence for holds, sentence in checks if holds)
 
 
-def _count(text: str, table: dict[str, tuple[_Follow, ...]]) -> Counter[str]:
+def _count(text: str, rules: _Rules) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for found in _WORD.finditer(text):
-        word, end = found[0], found.end()
-        for kind, follow, undotted in table.get(word, ()):
-            after_dot = undotted and found.start() > 0 and text[found.start() - 1] == "."
-            if not after_dot and follow.match(text, end):
-                counts[kind] += 1
-        if table is _TEST_TABLE and word.startswith("assert"):
-            counts[_ASSERTS] += 1
+    for word, kind, pattern in rules:
+        if word in text:
+            counts[kind] += len(pattern.findall(text))
     return counts
 
 
