@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -21,13 +22,17 @@ async def fetch(sdist: Sdist, cache_dir: Path) -> Path:
     hash before it looks inside; reading the metadata then needs the project's build tools,
     which it puts into a folder of its own. Takes 2–3 s. Raises SdistUnavailable.
     """
+    return await asyncio.to_thread(_fetch, sdist, cache_dir)
+
+
+def _fetch(sdist: Sdist, cache_dir: Path) -> Path:
     cache_dir.mkdir(parents=True, exist_ok=True)
     kept = cache_dir / f"{sdist.folder}.tar.gz"
     if _sha256(kept) == sdist.sha256:
         return kept
     # in the cache's own folder, so that the last step is a rename
     with tempfile.TemporaryDirectory(dir=cache_dir) as scratch:
-        await _pip_download(sdist, Path(scratch))
+        _pip_download(sdist, Path(scratch))
         got = Path(scratch) / kept.name
         if _sha256(got) != sdist.sha256:
             raise SdistUnavailable(f"pip left no {kept.name} with the expected sha256.")
@@ -56,22 +61,26 @@ def unpack(archive: Path, into: Path) -> None:
             target.chmod(0o755 if member.mode & 0o100 else 0o644)
 
 
-async def _pip_download(sdist: Sdist, into: Path) -> None:
+def _pip_download(sdist: Sdist, into: Path) -> None:
     requirements = into / "requirements.txt"
     requirements.write_text(
         f"{sdist.distribution}=={sdist.version} --hash=sha256:{sdist.sha256}\n", encoding="utf-8"
     )
-    pip = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"),
-        *("--no-deps", "--no-binary", sdist.distribution, "--require-hashes"),
-        *("--dest", str(into), "--requirement", str(requirements)),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
+    pip = subprocess.run(
+        [
+            *(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"),
+            # only the project itself: its build tools may come as wheels
+            *("--no-deps", "--no-binary", sdist.distribution, "--require-hashes"),
+            *("--dest", str(into), "--requirement", str(requirements)),
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
     )
-    output, _ = await pip.communicate()
     if pip.returncode != 0:
-        end = "\n".join(output.decode(errors="replace").splitlines()[-5:])
+        end = "\n".join(pip.stdout.splitlines()[-5:])
         raise SdistUnavailable(
             f"pip could not download {sdist.folder}. Is the package index reachable?\n{end}"
         )
