@@ -1,10 +1,11 @@
-"""`python -m emulator github|model`: run a stand-in as a process of its own, on loopback."""
+"""`python -m emulator github|model|scenario`: run a stand-in as a process of its own, on loopback."""
 
 from pathlib import Path
 
 import click
 
 from emulator.github.cli import github
+from emulator.scenarios.cli import scenario
 
 
 @click.group()
@@ -27,6 +28,7 @@ def model(script: Path, port: int, ready: Path | None, delay: float) -> None:
 
 
 main.add_command(github)
+main.add_command(scenario)
 
 if __name__ == "__main__":
     main()
