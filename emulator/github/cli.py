@@ -30,13 +30,13 @@ from emulator.github.server import create_app
 @click.option("--webhook", help="Where deliveries go.")
 @click.option("--webhook-secret", default="emulated-webhook-secret-of-32-bytes")
 @click.option("--install/--no-install", default=True, help="Install on all repositories.")
-@click.option("--token-format", type=click.Choice(["long", "short"]), default="long")
+@click.option("--short-tokens", is_flag=True, help="ghs_ and 36 characters, as before 2026.")
 def github(data: Path, port: int, host: str, ready: Path | None, **options: Any) -> None:
     """Serve a local GitHub until Ctrl-C. --issue FILE.md opens an issue (first line: title)."""
     listener = listen(port, host)
     hub = GitHub(data, options["app_slug"], options["org"])
     hub.url = f"http://{host}:{listener.getsockname()[1]}"
-    hub.long_tokens = options["token_format"] == "long"
+    hub.long_tokens = not options["short_tokens"]
     if options["app_manifest"] is not None:
         use_manifest(hub, options["app_manifest"])
     repositories = [_add(hub, each, options) for each in options["repos"]]

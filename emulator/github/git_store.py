@@ -23,6 +23,20 @@ _ENVIRONMENT = {
 }
 
 
+# What GitHub asks of a push by an App without the permission "workflows".
+_PRE_RECEIVE = """#!/bin/sh
+[ "$MAY_CHANGE_WORKFLOWS" = no ] || exit 0
+while read -r old new ref; do
+  case $new in *[!0]*) ;; *) continue ;; esac
+  file=$(git log --format= --name-only "$new" --not --all -- .github/workflows | head -n 1)
+  [ -z "$file" ] && continue
+  echo "refusing to allow a GitHub App to create or update workflow \\`$file\\`" \
+    "without \\`workflows\\` permission" >&2
+  exit 1
+done
+"""
+
+
 class GitFailed(Exception):
     """git ended with an error; the text is its standard error."""
 
@@ -65,6 +79,10 @@ def create(path: Path, default_branch: str) -> None:
     git(path, "config", "uploadpack.allowFilter", "true")
     git(path, "config", "uploadpack.allowAnySHA1InWant", "true")
     git(path, "config", "gc.auto", "0")
+    hook = path / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(_PRE_RECEIVE)
+    hook.chmod(0o755)
 
 
 def is_empty(path: Path) -> bool:

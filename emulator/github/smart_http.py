@@ -7,11 +7,13 @@ read` (or a public repository), pushing `contents: write`, as in the REST API.
 import asyncio
 import os
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from emulator.github.acts.pulls import heads_moved, open_heads
 from emulator.github.api import Answer, Caller, Endpoint
 from emulator.github.auth import admit, caller_of
 from emulator.github.errors import Refused
@@ -36,30 +38,52 @@ async def serve(state: State, request: Request) -> Response:
         await asyncio.sleep(fault.delay_s)
     if fault is not None and fault.status and not fault.after_commit:
         return PlainTextResponse(fault.message, fault.status)
-    caller = Caller("anonymous")
-    try:
-        with state.lock:
-            caller = caller_of(state, request.headers)
-            repo = _admitted(state, request, caller)
-    except Refused as refused:
-        response: Response = PlainTextResponse(refused.message, refused.status)
-        if refused.status == 401:
+    caller, entered = await asyncio.to_thread(_enter, state, request)
+    if isinstance(entered, Refused):
+        response: Response = PlainTextResponse(entered.message, entered.status)
+        if entered.status == 401:
             response.headers.update(CHALLENGE)
     else:
-        response = await _backend(state, repo, request, caller)
+        response = await _backend(state, entered.repo, request, caller)
+        await asyncio.to_thread(_leave, state, entered, caller)
     if fault is not None and fault.status:
         response = PlainTextResponse(fault.message, fault.status)
     _log(state, request, response, caller)
     return response
 
 
-def _admitted(state: State, request: Request, caller: Caller) -> Repository:
-    owner, name = request.path_params["owner"], request.path_params["repo"]
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    repo: Repository
+    heads: dict[str, str] | None  # of the open pull requests, before a push
+
+
+def _enter(state: State, request: Request) -> tuple[Caller, _Visit | Refused]:
+    caller = Caller("anonymous")
     service = request.query_params.get("service", "")
-    writes = "git-receive-pack" in (service, request.path_params["rest"])
+    pushes = "git-receive-pack" in (service, request.path_params["rest"])
+    with state.lock:
+        try:
+            caller = caller_of(state, request.headers)
+            repo = _admitted(state, request, caller, _WRITE if pushes else _READ)
+        except Refused as refused:
+            return caller, refused
+        return caller, _Visit(repo, open_heads(state, repo) if pushes else None)
+
+
+def _leave(state: State, visit: _Visit, caller: Caller) -> None:
+    if visit.heads is None:
+        return
+    person = caller.token.user if caller.token is not None else None
+    with state.lock:
+        heads_moved(state, visit.repo, visit.heads, person or state.bot)
+
+
+def _admitted(state: State, request: Request, caller: Caller, wanted: Endpoint) -> Repository:
+    owner, name = request.path_params["owner"], request.path_params["repo"]
     try:
         repo = state.repository(owner, name)
-        admit(state, caller, _WRITE if writes else _READ, repo)
+        admit(state, caller, wanted, repo)
     except Refused as refused:
         if caller.kind == "anonymous":
             # git asks for a password only after a 401, also for what may not exist.

@@ -88,13 +88,24 @@ def change_base(state: State, repo: Repository, issue: Issue, base: str, sender:
     events.issue_changed(state, repo, issue, "edited", sender, changes=changes)
 
 
-def head_moved(state: State, repo: Repository, branch: str, before: str, sender: User) -> None:
-    """Send `synchronize` for every open pull request of a branch that moved."""
+def open_heads(state: State, repo: Repository) -> dict[str, str]:
+    """Where the branches of the open pull requests stand now."""
+    branches = {
+        each.pull.head_ref
+        for each in state.pulls(repo)
+        if each.pull is not None and each.state == "open"
+    }
+    found = {each: git_store.branch_sha(repo.path, each) for each in sorted(branches)}
+    return {branch: sha for branch, sha in found.items() if sha is not None}
+
+
+def heads_moved(state: State, repo: Repository, before: dict[str, str], sender: User) -> None:
+    """Send `synchronize` for the open pull requests whose branch moved since `before`."""
+    now = open_heads(state, repo)
+    moved = {branch for branch, sha in now.items() if before.get(branch, sha) != sha}
     for each in list(state.pulls(repo)):
-        assert each.pull is not None
-        if each.state == "open" and each.pull.head_ref == branch:
+        if each.state == "open" and each.pull is not None and each.pull.head_ref in moved:
+            branch = each.pull.head_ref
+            shas = {"before": before[branch], "after": now[branch]}
             touch(state, each)
-            after = git_store.branch_sha(repo.path, branch) or before
-            events.issue_changed(
-                state, repo, each, "synchronize", sender, before=before, after=after
-            )
+            events.issue_changed(state, repo, each, "synchronize", sender, **shas)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from emulator.github import git_store
-from emulator.github.acts.pulls import head_moved
+from emulator.github.acts.pulls import heads_moved, open_heads
 from emulator.github.api import Answer, Call, Endpoint
 from emulator.github.errors import Refused, not_found
 from emulator.github.git_store import NO_SHA, GitFailed
@@ -72,12 +72,12 @@ def update_ref(call: Call) -> Answer:
         raise Refused(422, "Object does not exist")
     if not call.body.get("force", False) and not git_store.is_ancestor(repo.path, before, sha):
         raise Refused(422, "Update is not a fast forward")
+    heads = open_heads(call.state, repo)
     try:
         git_store.update_reference(repo.path, name, sha, before)
     except GitFailed as cause:
         raise Refused(409, "Reference was moved by somebody else") from cause
-    if name.startswith(_HEADS) and before != sha:
-        head_moved(call.state, repo, name.removeprefix(_HEADS), before, call.actor)
+    heads_moved(call.state, repo, heads, call.actor)
     return Answer(body=_shown(call, name, sha))
 
 
