@@ -1,0 +1,51 @@
+"""What can be said about a candidate without running anything. Source: method.md §2.3.6."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipeline.evidence.patch import PatchError, apply, parse
+from pipeline.index.units import parses
+from sandbox.base import Source
+
+
+@dataclass(frozen=True, slots=True)
+class StaticCheck:
+    """Whether a patch applies and what it makes of each file.
+
+    `before` and `after` map every touched path to its text, None where there is no such file;
+    both are empty when the patch does not apply. `parses` is False when a file that parsed before
+    no longer does, or a new one does not. `note` says what is wrong, "" when nothing.
+    """
+
+    applies: bool
+    parses: bool
+    before: Mapping[str, str | None]
+    after: Mapping[str, str | None]
+    note: str = ""
+
+
+async def static_check(patch: str, source: Source) -> StaticCheck:
+    """Apply a patch to the base in memory, without fuzz, and parse every file it changes."""
+    before: dict[str, str | None] = {}
+    after: dict[str, str | None] = {}
+    try:
+        for part in parse(patch):
+            before[part.path] = await _text(source, part.path)
+            after[part.path] = apply(part, before[part.path])
+    except PatchError as error:
+        return StaticCheck(False, False, {}, {}, str(error))
+    broken = sorted(path for path, text in after.items() if _breaks(path, before[path], text))
+    note = f"Does not parse any more: {', '.join(broken)}." if broken else ""
+    return StaticCheck(True, not broken, before, after, note)
+
+
+def _breaks(path: str, before: str | None, after: str | None) -> bool:
+    # A file that our grammar never understood says nothing about the patch.
+    if after is None or parses(path, after) is not False:
+        return False
+    return before is None or parses(path, before) is not False
+
+
+async def _text(source: Source, path: str) -> str | None:
+    data = await source.read(path)
+    return None if data is None else data.decode("utf-8", "surrogateescape")
