@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import structlog
+import uvicorn
 from starlette.applications import Starlette
 
 from app.intake.routes import MAX_BODY_BYTES, webhook_route
@@ -43,6 +44,20 @@ def create_app(settings: Settings) -> Starlette:
         routes=[webhook_route(settings), *health_routes()],
         lifespan=lifespan,
         max_body_size=MAX_BODY_BYTES,
+    )
+
+
+def serve(settings: Settings) -> None:
+    """Run the web process until SIGTERM or SIGINT; blocks."""
+    configure_logs(settings)
+    uvicorn.run(
+        create_app(settings),
+        host=settings.host,
+        port=settings.port,
+        access_log=False,  # our own lines name the delivery
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=10,
     )
 
 
