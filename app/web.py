@@ -40,11 +40,13 @@ def create_app(settings: Settings) -> Starlette:
                 await queue.close()
                 await engine.dispose()
 
-    return Starlette(
+    app = Starlette(
         routes=[webhook_route(settings), *health_routes()],
         lifespan=lifespan,
         max_body_size=MAX_BODY_BYTES,
     )
+    app.router.redirect_slashes = False  # one path, one answer; no redirect to a forged host
+    return app
 
 
 def serve(settings: Settings) -> None:
