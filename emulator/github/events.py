@@ -5,9 +5,21 @@ from typing import Any
 from emulator.github.records import LEVELS, Comment, Installation, Issue, Repository, User
 from emulator.github.shapes import accounts, issues, pulls, repositories
 from emulator.github.state import State, node_id
+from emulator.github.validation import payload_violation
 
 # The permission without which GitHub does not send an event.
 _PERMISSIONS = {"issues": "issues", "issue_comment": "issues", "pull_request": "pull_requests"}
+
+_ON_ISSUES = ("opened", "edited", "closed", "reopened", "labeled", "unlabeled")
+# As GitHub's description of its webhooks names them.
+WEBHOOK_NAMES = (
+    *(f"issues-{each}" for each in _ON_ISSUES),
+    *(f"pull-request-{each}" for each in (*_ON_ISSUES, "synchronize")),
+    *(f"issue-comment-{each}" for each in ("created", "edited", "deleted")),
+    *(f"installation-{each}" for each in ("created", "deleted", "suspend", "unsuspend")),
+    *(f"installation-repositories-{each}" for each in ("added", "removed")),
+    "ping",
+)
 
 
 def issue_changed(
@@ -49,7 +61,8 @@ def _send(
     installation = state.installation_of(repo)
     if installation is None or not _wants(state, installation, event):
         return
-    state.webhooks.send(
+    _deliver(
+        state,
         event,
         {
             **payload,
@@ -63,6 +76,22 @@ def _send(
         },
         installation_id=installation.id,
         repository_id=repo.id,
+    )
+
+
+def _deliver(
+    state: State,
+    event: str,
+    payload: dict[str, Any],
+    *,
+    installation_id: int | None = None,
+    repository_id: int | None = None,
+) -> None:
+    complaint = payload_violation(event, payload)
+    if complaint is not None:
+        state.violations.append(complaint)
+    state.webhooks.send(
+        event, payload, installation_id=installation_id, repository_id=repository_id
     )
 
 
@@ -108,7 +137,7 @@ def installation_changed(
         payload["repositories"] = [accounts.named(each) for each in repositories_named]
     if action == "created":
         payload["requester"] = None
-    state.webhooks.send("installation", payload, installation_id=what.id)
+    _deliver(state, "installation", payload, installation_id=what.id)
 
 
 def repositories_changed(
@@ -128,7 +157,7 @@ def repositories_changed(
         "requester": None,
         "sender": accounts.user(state, sender),
     }
-    state.webhooks.send("installation_repositories", payload, installation_id=what.id)
+    _deliver(state, "installation_repositories", payload, installation_id=what.id)
 
 
 def ping(state: State) -> None:
@@ -147,4 +176,4 @@ def ping(state: State) -> None:
         "deliveries_url": f"{url}/deliveries",
     }
     zen = "Design for failure."
-    state.webhooks.send("ping", {"zen": zen, "hook_id": state.app_id, "hook": hook})
+    _deliver(state, "ping", {"zen": zen, "hook_id": state.app_id, "hook": hook})

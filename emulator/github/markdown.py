@@ -31,6 +31,12 @@ def render(text: str | None, page: str) -> Markup:
     return Markup(_MARKDOWN.render(text or "", {"page": page}))  # noqa: S704 - cleaned below
 
 
+def title(text: str) -> Markup:
+    """A title with its `code` as code, and nothing else of Markdown."""
+    escaped = html.escape(text, quote=False)
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped))  # noqa: S704 - escaped
+
+
 def clean_html(text: str) -> str:
     """Raw HTML with only harmless tags left, everything else made visible as text."""
     text = _COMMENT.sub("", text)

@@ -46,11 +46,13 @@ def _convert_branches(done: dict[str, Any], components: dict[str, Any], *, stric
                 convert(each, components, strict=strict and not narrows) for each in branches
             ]
     if "allOf" in done:
-        done["allOf"] = [_loose(_resolved(each, components), components) for each in done["allOf"]]
+        done["allOf"] = [
+            _loose(_resolved(each, components), components, strict=strict) for each in done["allOf"]
+        ]
 
 
-def _loose(schema: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
-    converted: dict[str, Any] = convert(schema, components, strict=True)
+def _loose(schema: dict[str, Any], components: dict[str, Any], *, strict: bool) -> dict[str, Any]:
+    converted: dict[str, Any] = convert(schema, components, strict=strict)
     converted.pop("unevaluatedProperties", None)
     return converted
 

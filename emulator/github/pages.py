@@ -22,7 +22,7 @@ from emulator.github.acts import issues as acts
 from emulator.github.diff_view import files
 from emulator.github.errors import Refused, not_found
 from emulator.github.hub import GitHub
-from emulator.github.markdown import render
+from emulator.github.markdown import render, title
 from emulator.github.records import Issue, Repository
 from emulator.github.rest.commits import commit_of
 from emulator.github.shapes import pulls as pull_shapes
@@ -45,6 +45,7 @@ _ENVIRONMENT = Environment(
     lstrip_blocks=True,
 )
 _ENVIRONMENT.filters["moment"] = moment
+_ENVIRONMENT.globals["title"] = title
 Handler = Callable[[Request], Awaitable[Response]]
 Page = Callable[[GitHub, Request], Response]
 
@@ -225,10 +226,13 @@ def blob(state: GitHub, request: Request) -> Response:
 
 
 def label(state: GitHub, request: Request, fields: dict[str, str]) -> None:
-    """Put a label on as the maintainer."""
+    """Put a label on, or take one off, as the maintainer."""
     repo, issue = _issue(state, request)
-    name = fields.get("label", LABEL).strip()
-    acts.add_labels(state, repo, issue, [name] if name else [], state.maintainer)
+    name, unwanted = fields.get("label", "").strip(), fields.get("remove", "").strip()
+    if name:
+        acts.add_labels(state, repo, issue, [name], state.maintainer)
+    if unwanted:
+        acts.remove_label(state, repo, issue, unwanted, state.maintainer)
 
 
 def comment(state: GitHub, request: Request, fields: dict[str, str]) -> None:

@@ -1,8 +1,9 @@
-"""Cut GitHub's OpenAPI description down to the operations the emulator serves.
+"""Cut GitHub's OpenAPI descriptions down to what the emulator serves and sends.
 
-Run it to refresh the committed copy from the npm package `@octokit/openapi` (MIT):
+Run it to refresh the committed copy from the npm packages `@octokit/openapi` and
+`@octokit/openapi-webhooks` (both MIT):
 
-    python -m emulator.github.prune_openapi [VERSION]
+    python -m emulator.github.prune_openapi
 
 It needs npm and the network, downloads into a temporary directory and writes
 `openapi.json.gz` and `openapi.LICENSE` beside this file. Nothing else reads the network.
@@ -11,16 +12,17 @@ It needs npm and the network, downloads into a temporary directory and writes
 import gzip
 import json
 import subprocess
-import sys
 import tarfile
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from emulator.github.endpoints import OPERATIONS
+from emulator.github.events import WEBHOOK_NAMES
 
 HERE = Path(__file__).parent
-PACKAGE = "@octokit/openapi"
+REST = "@octokit/openapi@23.0.2"
+WEBHOOKS = "@octokit/openapi-webhooks@12.1.0"
 DESCRIPTION = "package/generated/api.github.com.json"
 # Prose and examples: most of the bytes, none of the meaning a validator needs.
 PROSE = frozenset(
@@ -53,21 +55,35 @@ def prune(description: dict[str, Any], operations: tuple[str, ...]) -> dict[str,
             content = kept["responses"]["200"]["content"]
             content["application/json"]["schema"] = CORRECTIONS[operation]
         paths.setdefault(path, {})[method.lower()] = kept
-    components: dict[str, dict[str, Any]] = {}
-    pending = sorted(_references(paths))
-    while pending:
-        kind, name = pending.pop().removeprefix("#/components/").split("/", 1)
-        if name in components.setdefault(kind, {}):
-            continue
-        kept = _without_prose(description["components"][kind][name])
-        components[kind][name] = kept
-        pending.extend(sorted(_references(kept)))
     return {
         "openapi": description["openapi"],
         "info": {"title": "Part of GitHub's REST API", "version": description["info"]["version"]},
         "paths": paths,
-        "components": components,
+        "components": _reached(paths, description),
     }
+
+
+def prune_webhooks(description: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Keep the payload schemas of the named webhooks ("issues-opened") and what they reach."""
+    bodies = {
+        name: _without_prose(
+            description["webhooks"][name]["post"]["requestBody"]["content"]["application/json"]
+        )["schema"]
+        for name in names
+    }
+    return {"payloads": bodies, "components": _reached(bodies, description)}
+
+
+def _reached(kept: Any, description: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    components: dict[str, dict[str, Any]] = {}
+    pending = sorted(_references(kept))
+    while pending:
+        kind, name = pending.pop().removeprefix("#/components/").split("/", 1)
+        if name in components.setdefault(kind, {}):
+            continue
+        components[kind][name] = _without_prose(description["components"][kind][name])
+        pending.extend(sorted(_references(components[kind][name])))
+    return components
 
 
 def _without_prose(node: Any, *, names: bool = False) -> Any:
@@ -92,34 +108,35 @@ def _references(node: Any) -> set[str]:
     return found.union(*map(_references, node.values())) if node else found
 
 
-def _download(version: str, folder: Path) -> Path:
-    name = subprocess.run(
-        ["npm", "pack", "--silent", f"{PACKAGE}@{version}"],
-        cwd=folder,
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    return folder / name.stdout.split()[-1]
+def _download(package: str) -> tuple[dict[str, Any], bytes]:
+    """The description and the licence in a package."""
+    with tempfile.TemporaryDirectory() as folder:
+        packed = subprocess.run(
+            ["npm", "pack", "--silent", package],
+            cwd=folder,
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        with tarfile.open(Path(folder, packed.stdout.split()[-1])) as archive:
+            description = archive.extractfile(DESCRIPTION)
+            licence = archive.extractfile("package/LICENSE")
+            assert description is not None
+            assert licence is not None
+            return json.load(description), licence.read()
 
 
-def main(version: str = "23.0.2") -> None:
-    """Download the package and rewrite the committed copy."""
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        tarfile.open(_download(version, Path(folder))) as package,
-    ):
-        description = package.extractfile(DESCRIPTION)
-        licence = package.extractfile("package/LICENSE")
-        assert description is not None
-        assert licence is not None
-        pruned = prune(json.load(description), OPERATIONS)
-        (HERE / "openapi.LICENSE").write_bytes(licence.read())
+def main() -> None:
+    """Download the packages and rewrite the committed copy."""
+    rest, licence = _download(REST)
+    webhooks, _ = _download(WEBHOOKS)
+    pruned = prune(rest, OPERATIONS) | {"x-webhooks": prune_webhooks(webhooks, WEBHOOK_NAMES)}
     text = json.dumps(pruned, separators=(",", ":"), sort_keys=True).encode()
     # No time in the header: the same input gives the same bytes.
     (HERE / "openapi.json.gz").write_bytes(gzip.compress(text, 9, mtime=0))
-    print(f"{len(OPERATIONS)} operations, {len(text)} bytes")
+    (HERE / "openapi.LICENSE").write_bytes(licence)
+    print(f"{len(OPERATIONS)} operations, {len(WEBHOOK_NAMES)} webhooks, {len(text)} bytes")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main()

@@ -147,6 +147,23 @@ def violation(operation: str, status: int, body: Any) -> str | None:
     return f"{operation} {status}: {complaint}" if complaint else None
 
 
+@cache
+def _payload_validator(name: str) -> Any:
+    described = description()["x-webhooks"]
+    schemas = described["components"]["schemas"]
+    # Not strict: GitHub's description of webhooks lags behind that of the REST API.
+    definitions = {key: convert(each, schemas, strict=False) for key, each in schemas.items()}
+    root = {**convert(described["payloads"][name], schemas, strict=False), "$defs": definitions}
+    return jsonschema_rs.Draft202012Validator(root, validate_formats=True)
+
+
+def payload_violation(event: str, payload: Mapping[str, Any]) -> str | None:
+    """What a webhook's payload has that GitHub's description does not allow, or None."""
+    name = "-".join([event.replace("_", "-"), *filter(None, [payload.get("action")])])
+    complaint = _complaint(_payload_validator(name), payload)
+    return f"webhook {name}: {complaint}" if complaint else None
+
+
 def _complaint(validator: Any, value: Any) -> str | None:
     for error in validator.iter_errors(value):
         where = "/".join(map(str, error.instance_path))
