@@ -10,7 +10,7 @@ MAX_ISSUE = 30_000
 
 def data_block(tag: str, text: str) -> str:
     """Text between tags that it cannot close itself."""
-    safe = re.sub(rf"<(?=/?\s*{re.escape(tag)}\b)", "<\\\\", text, flags=re.IGNORECASE)
+    safe = re.sub(rf"<(?=\s*/?\s*{re.escape(tag)}\b)", "<\\\\", text, flags=re.IGNORECASE)
     return f"<{tag}>\n{safe.strip()}\n</{tag}>"
 
 

@@ -1,0 +1,129 @@
+"""The loop ends when it should, and no tool call stays without its result."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emulator.model.scripted import call, say
+from pipeline.agent.loop import AgentRun, run_agent
+from pipeline.agent.roles import CODER
+from pipeline.agent.transcript import Transcript
+from pipeline.errors import ModelRejected
+from pipeline.services import CallAddress
+from tests.fakes import LocalWorkspace, MemoryBudget, scripted_model
+
+SUBMIT = call("submit", summary="s", status="fixed")
+
+
+async def play(
+    turns: list[Any], folder: Path, budget: MemoryBudget | None = None, max_turns: int = 20
+) -> AgentRun:
+    """A coder that says `turns`."""
+    script = {f"code/G1/{n}": turn for n, turn in enumerate(turns)}
+    workspace = LocalWorkspace(folder / "w", {"a.py": "x = 1\n"})
+    async with scripted_model(script, budget) as model:
+        return await run_agent(
+            model,
+            CODER,
+            Transcript("Repair."),
+            CODER.tools(workspace),
+            CallAddress("code", "G1", ""),
+            max_turns,
+        )
+
+
+async def test_parallel_calls_are_one_step(tmp_path: Path) -> None:
+    """Two calls of a turn are answered in one message, in their order."""
+    both = [call("view", path="a.py"), call("shell", command="echo hi")]
+    run = await play([both, [SUBMIT], [SUBMIT]], tmp_path)
+    results = [block["content"] for block in run.transcript.turns[0].user]
+    assert results == ["     1\tx = 1", "(exit code 0)\nhi"]
+    assert (run.exit_status, run.turns) == ("submitted", 3)
+
+
+async def test_calls_after_the_final_submit_are_not_carried_out(tmp_path: Path) -> None:
+    """Work after handing in would not be in the patch that was checked."""
+    late = call("shell", command="touch late")
+    run = await play([[SUBMIT], [SUBMIT, late]], tmp_path)
+    assert run.exit_status == "submitted"
+    assert run.transcript.turns[-1].user[1]["is_error"]
+    assert not (tmp_path / "w" / "late").exists()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        [say("Just words.")],
+        [],
+        [call("fly", to="the moon")],
+        [call("view")],
+        {"content": [call("shell", command="touch cut")], "stop_reason": "max_tokens"},
+    ],
+)
+async def test_three_malformed_turns_end_the_run(bad: Any, tmp_path: Path) -> None:
+    """No tool, an unknown tool, missing arguments, cut off: told twice, ended at the third."""
+    run = await play([bad, bad, bad, [SUBMIT]], tmp_path)
+    assert (run.exit_status, run.turns, run.output) == ("malformed", 3, None)
+    assert not (tmp_path / "w" / "cut").exists()
+
+
+async def test_a_malformed_turn_can_be_mended(tmp_path: Path) -> None:
+    """After a good turn the count starts again."""
+    bad, good = [say("Hm.")], [call("view", path="a.py")]
+    run = await play([bad, bad, good, bad, bad, [SUBMIT], [SUBMIT]], tmp_path)
+    assert run.exit_status == "submitted"
+
+
+async def test_going_in_circles_ends_the_run(tmp_path: Path) -> None:
+    """The same action with the same observation four times in a row is a loop."""
+    run = await play([[call("view", path="a.py")]] * 9, tmp_path)
+    assert (run.exit_status, run.turns) == ("stuck", 4)
+
+
+async def test_the_same_error_three_times_ends_the_run(tmp_path: Path) -> None:
+    """Whatever was tried in between, the same error means no progress."""
+    turns = [[call("view", path="no.py", start=n + 1)] for n in range(9)]
+    run = await play(turns, tmp_path)
+    assert (run.exit_status, run.turns) == ("stuck", 3)
+
+
+async def test_turns_run_out_after_a_warning(tmp_path: Path) -> None:
+    """Five turns before the end the agent is told to finish."""
+    turns = [[call("shell", command=f"echo {n}")] for n in range(9)]
+    run = await play(turns, tmp_path, max_turns=7)
+    assert (run.exit_status, run.turns) == ("turns", 7)
+    assert run.transcript.turns[1].user[-1]["text"].startswith("Only 5 turns are left")
+
+
+async def test_the_budget_ends_the_run_as_an_outcome(tmp_path: Path) -> None:
+    """Work done so far is kept; nothing is raised."""
+    turns = [[call("edit", path=f"b{n}.py", new="y = 2\n", create=True)] for n in range(9)]
+    budget = MemoryBudget(limit_usd=0.14)
+    run = await play(turns, tmp_path, budget)
+    assert (run.exit_status, run.output) == ("budget", None)
+    assert 1 <= run.turns < 9
+    assert (tmp_path / "w" / "b0.py").exists()
+    assert (await budget.spent()).cost_usd < 0.14
+
+
+async def test_a_refusal_ends_the_run_as_an_outcome(tmp_path: Path) -> None:
+    """A model that declines drops this agent, not the others."""
+    run = await play([{"content": [say("No.")], "stop_reason": "refusal"}], tmp_path)
+    assert (run.exit_status, run.turns) == ("refused", 0)
+
+
+async def test_an_unknown_address_is_raised(tmp_path: Path) -> None:
+    """A rejected request is an error of the run, with the API's sentence."""
+    with pytest.raises(ModelRejected, match="no answer for the call 'code/G1/0'"):
+        await play([], tmp_path)
+
+
+async def test_a_prefix_stands_before_the_turn(tmp_path: Path) -> None:
+    """A regeneration has addresses of its own."""
+    workspace = LocalWorkspace(tmp_path / "w", {"a.py": ""})
+    script = {"global/G2/r1.0": [SUBMIT], "global/G2/r1.1": [SUBMIT]}
+    async with scripted_model(script) as model:
+        at = CallAddress("global", "G2", "r1.")
+        run = await run_agent(model, CODER, Transcript("x"), CODER.tools(workspace), at, 5)
+    assert run.exit_status == "submitted"

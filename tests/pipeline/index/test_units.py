@@ -1,0 +1,104 @@
+"""Definitions are found where they are, and nothing is ever run."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.index.units import MAX_BYTES, enclosing, language_of, parses, units
+
+PYTHON = """@decorate
+class A(Base):
+    @property
+    def f(self, a: int) -> str:
+        def inner(): ...
+        return 1
+
+async def k(): ...
+if True:
+    def nested(): pass
+"""
+TYPESCRIPT = """export class A<T> {
+  f(a: number): void {}
+}
+const g = (x: number) => { return 1 };
+interface I { x: number }
+function z() {}
+enum E { A }
+"""
+
+
+def test_python() -> None:
+    """Qualified names, kinds, lines with decorators, signatures on one line."""
+    found = [(u.name, u.kind, u.start, u.end, u.signature) for u in units("a.py", PYTHON)]
+    assert found == [
+        ("A", "class", 1, 6, "class A(Base):"),
+        ("A.f", "method", 3, 6, "def f(self, a: int) -> str:"),
+        ("A.f.inner", "function", 5, 5, "def inner():"),
+        ("k", "function", 8, 8, "async def k():"),
+        ("nested", "function", 10, 10, "def nested():"),
+    ]
+
+
+def test_typescript_and_javascript() -> None:
+    """Classes, methods, functions kept in constants, interfaces, enums."""
+    found = [(u.name, u.kind) for u in units("a.ts", TYPESCRIPT)]
+    assert found == [
+        ("A", "class"),
+        ("A.f", "method"),
+        ("g", "function"),
+        ("I", "interface"),
+        ("z", "function"),
+        ("E", "enum"),
+    ]
+    script = "module.exports = {}\nclass Q { m() {} }\nconst h = function () {}\nlet n = 1\n"
+    assert [u.name for u in units("a.js", script)] == ["Q", "Q.m", "h"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("a.py", "x = 1\n", True),
+        ("a.py", "def f(:\n", False),
+        ("a.py", "return 1\n", True),
+        ("a.py", "def f():\nreturn 1\n", False),
+        ("a.py", "print 'two'\n", False),
+        ("a.py", "x = '\\d'\n", True),
+        ("a.js", "function () {\n", False),
+        ("a.tsx", "const a = <div>{x}</div>;\n", True),
+        ("a.md", "def f(:\n", None),
+        ("a.py", "#" * (MAX_BYTES + 1), None),
+    ],
+)
+def test_parses(path: str, text: str, expected: bool | None) -> None:
+    """None means that nothing is known: another language, or too big."""
+    assert parses(path, text) is expected
+
+
+def test_the_innermost_unit_encloses() -> None:
+    """A line of a nested function belongs to it, a line between units to none."""
+    found = units("a.py", PYTHON)
+    names = [unit.name if (unit := enclosing(found, line)) else None for line in (1, 4, 5, 7)]
+    assert names == ["A", "A.f", "A.f.inner", None]
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read(text: str) -> None:
+    """Whatever a file holds, there are lines within it and no error."""
+    for path in ("a.py", "a.ts"):
+        assert all(1 <= u.start <= u.end <= text.count("\n") + 1 for u in units(path, text))
+
+
+def test_deep_nesting_is_walked() -> None:
+    """Deeper than Python's stack, as in generated code."""
+    text = "(" * 5000 + ")" * 5000
+    assert units("a.py", text) == ()
+    assert language_of("A.PY") == "python"
+
+
+def test_nothing_is_executed(tmp_path: Path) -> None:
+    """A module that writes a file when imported leaves no trace."""
+    trace = tmp_path / "trace"
+    units("a.py", f"open({str(trace)!r}, 'w')\ndef f(): pass\n")
+    assert not trace.exists()
