@@ -9,6 +9,8 @@ import unicodedata
 from dataclasses import dataclass
 
 from app.admission.visible import Hidden, reduce
+from app.messages.characters import without_invisible
+from app.messages.facts import Removal
 
 RAW_LIMIT = 65_536
 TEXT_LIMIT = 32_768
@@ -16,27 +18,13 @@ TITLE_LIMIT = 300
 SAMPLE = 80
 PASSES = 6
 
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?+)?")
-_BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # look like nothing
-_JOINERS = frozenset("\u200d\ufe0e\ufe0f\ufeff")  # common in emoji: taken out without a word
-_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cn", "Cs"})
-
-
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """One kind of thing that was taken out, how often, and the start of the first."""
-
-    kind: str
-    count: int
-    sample: str
-
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
     """The text for the model, and what is missing in it."""
 
     text: str
-    removed: tuple[Removed, ...]
+    removed: tuple[Removal, ...]
 
 
 def clean(raw: str | None, limit: int = TEXT_LIMIT) -> Cleaned:
@@ -71,31 +59,14 @@ def clean_title(raw: str | None) -> Cleaned:
 
 def _pass(text: str) -> tuple[str, list[Hidden]]:
     reduced, hidden = reduce(text)
-    text = _visible_characters(unicodedata.normalize("NFC", reduced), hidden)
+    text, count = without_invisible(unicodedata.normalize("NFC", reduced))
+    hidden += [Hidden("invisible character", "")] * count
     return text.strip("\n").rstrip(), hidden
 
 
 def _settle(text: str, hidden: list[Hidden]) -> str:
     hidden.append(Hidden("nested entities", ""))
     return _pass(re.sub(r"[&<`\[\]\\]", " ", text))[0]
-
-
-def _visible_characters(text: str, hidden: list[Hidden]) -> str:
-    text = _ANSI.sub("", text)
-    gone = {char for char in set(text) if _is_invisible(char)}
-    if not gone:
-        return text
-    silent = sum(text.count(char) for char in gone & _JOINERS)
-    count = sum(text.count(char) for char in gone) - silent
-    hidden += [Hidden("invisible character", "")] * count
-    return text.translate(dict.fromkeys(map(ord, gone)))
-
-
-def _is_invisible(char: str) -> bool:
-    point = ord(char)
-    if not char.isprintable() and char not in "\n\t":
-        return unicodedata.category(char) in _HIDDEN_CATEGORIES
-    return char in _BLANKS or 0xFE00 <= point <= 0xFE0F or 0xE0000 <= point <= 0xE01EF
 
 
 def _cut(text: str, limit: int) -> str:
@@ -108,11 +79,11 @@ def _cut(text: str, limit: int) -> str:
     return (cut[:line] if line > len(cut) - 500 and line > 0 else cut).rstrip()
 
 
-def _summary(hidden: list[Hidden]) -> tuple[Removed, ...]:
+def _summary(hidden: list[Hidden]) -> tuple[Removal, ...]:
     counts: dict[str, list[str]] = {}
     for entry in hidden:
         counts.setdefault(entry.kind, []).append(entry.text)
     return tuple(
-        Removed(kind, len(texts), " ".join(_visible_characters(texts[0], []).split())[:SAMPLE])
+        Removal(kind, len(texts), " ".join(without_invisible(texts[0])[0].split())[:SAMPLE])
         for kind, texts in counts.items()
     )

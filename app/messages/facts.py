@@ -1,0 +1,61 @@
+"""What the texts are told about a run: plain values, nothing fetched here."""
+
+from dataclasses import dataclass
+
+from pipeline.services import PipelineStage
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A kind of hidden text that was taken out of the issue, and the start of the first."""
+
+    kind: str
+    count: int
+    sample: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What stays the same during a run. `requested_by` is a login, `models` names in use.
+
+    `isolation` is "container" or "none"; `snapshot_sha256` the hash of the approved text.
+    """
+
+    run_id: str
+    repository: str
+    issue_number: int
+    requested_by: str
+    base_branch: str
+    base_commit: str
+    budget_usd: float
+    isolation: str = "container"
+    generation: int = 1
+    recipe: str = "prism"
+    models: tuple[str, ...] = ()
+    scripted_model: bool = False
+    snapshot_sha256: str = ""
+    removed: tuple[Removal, ...] = ()
+    label: str = "prism-fix"
+
+
+@dataclass(frozen=True, slots=True)
+class StageState:
+    """Where a stage stands: `done` of `total` items, and one short sentence."""
+
+    stage: PipelineStage
+    done: int
+    total: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a run ended without a result, each part one sentence.
+
+    `kept` is what can be used again, `next_step` what a person can do.
+    """
+
+    phase: str
+    cause: str
+    kept: str = ""
+    next_step: str = "Comment `/prism rerun` to try again."

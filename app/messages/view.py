@@ -1,0 +1,234 @@
+"""From a Decision to the rows and sentences that the texts show. Pure.
+
+Numbers and results are the harness's own; whatever a model or a repository wrote goes through
+`app.messages.outgoing` on its way here.
+"""
+
+from dataclasses import dataclass
+
+from app.messages.outgoing import code, inline
+from pipeline.values import Candidate, Cluster, Decision, Evidence
+
+STAGE_NAMES = {"global": "G", "local": "L", "synthesis": "S"}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """One line of the table of what was run here, before and after the change."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """One line of the vote table."""
+
+    label: str
+    members: str
+    votes: int
+    change: str
+    tests: str
+    outcome: str
+    chosen: bool
+
+
+def winner_of(decision: Decision) -> Candidate | None:
+    """The candidate that won, None when nothing did."""
+    return candidate(decision, decision.ballot.winner or "")
+
+
+def candidate(decision: Decision, name: str) -> Candidate | None:
+    """The candidate of that id."""
+    return next((c for c in decision.candidates if c.id == name), None)
+
+
+def check_rows(decision: Decision) -> tuple[CheckRow, ...]:
+    """Reproductions first, then the suite; only what really ran is claimed."""
+    winner = decision.ballot.winner or ""
+    evidence = decision.evidence.get(winner)
+    rows = []
+    for reproduced in decision.reproductions:
+        status = evidence.reproductions.get(reproduced.id, "missing") if evidence else "missing"
+        added = f"b/{reproduced.reproduction.path}" in decision.patch
+        what = f"reproduction {code(_short_test(reproduced.tests))}" + (" (added)" if added else "")
+        rows.append(CheckRow(what, "✗ fails ×2", _STATUS[status]))
+    before = inline(decision.baseline) or "not run"
+    rows.append(CheckRow("regression suite", before, suite_result(evidence)))
+    return tuple(rows)
+
+
+_STATUS = {
+    "pass": "✓ passes",
+    "fail": "✗ fails",
+    "error": "✗ error",
+    "timeout": "✗ no answer in time",
+    "missing": "not run",
+}
+
+
+def suite_result(evidence: Evidence | None) -> str:
+    """What the suite did with the change, in words."""
+    if evidence is None or not evidence.regression_ran:
+        return "no verdict"
+    parts = [f"{evidence.regression_passed} pass"]
+    if evidence.lost:
+        parts.append(f"**{_count(len(evidence.lost), 'test')} lost**")
+    if evidence.excluded:
+        parts.append(f"{len(evidence.excluded)} changed on purpose, see below")
+    return ", ".join(parts)
+
+
+def group_rows(decision: Decision) -> tuple[GroupRow, ...]:
+    """The vote table, winner first; candidates without a usable patch come last as one row."""
+    rows = [_group_row(decision, cluster) for cluster in decision.ballot.clusters]
+    grouped = {member for cluster in decision.ballot.clusters for member in cluster.members}
+    rest = [c for c in decision.candidates if c.id not in grouped]
+    if rest:
+        rows.append(
+            GroupRow(
+                label="–",
+                members=", ".join(c.id for c in rest),
+                votes=0,
+                change="no usable patch",
+                tests="",
+                outcome="; ".join(f"{c.id}: {_why_unusable(decision, c)}" for c in rest),
+                chosen=False,
+            )
+        )
+    return tuple(rows)
+
+
+def _group_row(decision: Decision, cluster: Cluster) -> GroupRow:
+    chosen = decision.ballot.winner in cluster.members
+    speaker = (decision.ballot.winner if chosen else cluster.members[0]) or ""
+    shown = candidate(decision, speaker)
+    evidence = decision.evidence.get(speaker)
+    change = inline(shown.plan.summary, 120) if shown else ""
+    return GroupRow(
+        label=cluster.label,
+        members=", ".join(cluster.members),
+        votes=cluster.votes,
+        change=change,
+        tests=tests_in_words(evidence, len(decision.reproductions)),
+        outcome=f"**chosen** ({speaker})" if chosen else _outcome(decision, cluster),
+        chosen=chosen,
+    )
+
+
+def tests_in_words(evidence: Evidence | None, reproductions: int) -> str:
+    """What the tests said about a candidate, at most one short line."""
+    if evidence is None:
+        return "not verified"
+    if not evidence.policy.ok:
+        return "refused by the patch policy"
+    if not evidence.applies:
+        return "patch does not apply"
+    if not evidence.parses:
+        return "patch does not parse"
+    parts = []
+    if reproductions:
+        passed = sum(status == "pass" for status in evidence.reproductions.values())
+        parts.append(f"{passed} of {_count(reproductions, 'reproduction')}")
+    if evidence.lost:
+        parts.append(_count(len(evidence.lost), "regression"))
+    elif evidence.regression_ran:
+        parts.append("no regression")
+    else:
+        parts.append("suite gave no verdict")
+    return ", ".join(parts)
+
+
+def _outcome(decision: Decision, cluster: Cluster) -> str:
+    gates = {gate.candidate: gate for gate in decision.ballot.gates}
+    reasons = [r for member in cluster.members if (g := gates.get(member)) for r in g.reasons]
+    if len(cluster.gated) == len(cluster.members) and reasons:
+        return "rejected: " + inline(reasons[0], 160)
+    return "fewer votes" if decision.ballot.winner else "not chosen"
+
+
+def _why_unusable(decision: Decision, given: Candidate) -> str:
+    evidence = decision.evidence.get(given.id)
+    if evidence is not None and evidence.policy.refused:
+        return inline(evidence.policy.refused[0], 160)
+    if evidence is not None and evidence.note:
+        return inline(evidence.note, 160)
+    if given.patch:
+        return tests_in_words(evidence, 0)
+    return f"the coder ended with {code(given.exit_status or 'nothing')}"
+
+
+def agreement(decision: Decision) -> str:
+    """How many candidates made the winner's change."""
+    total = len(decision.candidates)
+    for cluster in decision.ballot.clusters:
+        if decision.ballot.winner in cluster.members:
+            verb = "agrees" if cluster.votes == 1 else "agree"
+            return f"{cluster.votes} of {_count(total, 'candidate')} {verb}"
+    return f"none of {_count(total, 'candidate')} passed"
+
+
+def origins(decision: Decision) -> tuple[str, ...]:
+    """Where the parts of the winning plan came from, one sentence each."""
+    winner = winner_of(decision)
+    if winner is None:
+        return ()
+    told = []
+    for change in winner.plan.changes:
+        others = [name for name in change.sources if name != winner.id]
+        if others:
+            told.append(f"{code(change.path)} from {inline(', '.join(others), 60)}")
+    if not told and winner.parents:
+        told.append(f"the plan builds on {inline(', '.join(winner.parents), 60)}")
+    return tuple(told[:8])
+
+
+def dissent(decision: Decision) -> tuple[str, ...]:
+    """What other groups would have done and why they lost."""
+    return tuple(
+        f"**{row.label}** ({row.votes}): {row.change} – {row.outcome}"
+        for row in group_rows(decision)
+        if not row.chosen and row.label != "–" and row.change
+    )[:6]
+
+
+def exploration(decision: Decision) -> str:
+    """The candidates as a tree of text: stage, id, parents, what each one explained."""
+    lines = []
+    for stage, words in (
+        ("global", "explanations"),
+        ("local", "variants"),
+        ("synthesis", "syntheses"),
+    ):
+        members = [c for c in decision.candidates if c.stage == stage]
+        if members:
+            lines.append(f"{len(members)} {words}")
+        for member in members:
+            parents = f" (from {', '.join(member.parents)})" if member.parents else ""
+            cause = " ".join(member.plan.solution.root_cause.split())[:160]
+            lines.append(f"  {member.id}{parents}: {cause}")
+    return "\n".join(lines)
+
+
+def counted(decision: Decision) -> str:
+    """The exploration in one line, as "3 explanations → 6 variants → 3 syntheses"."""
+    counts = [
+        (sum(c.stage == stage for c in decision.candidates), words)
+        for stage, words in (
+            ("global", "explanation"),
+            ("local", "variant"),
+            ("synthesis", "synthesis"),
+        )
+    ]
+    return " → ".join(_count(number, word) for number, word in counts if number)
+
+
+def _short_test(tests: tuple[str, ...]) -> str:
+    names = [test.rpartition("::")[2] or test for test in tests]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _count(number: int, word: str) -> str:
+    plural = {"synthesis": "syntheses"}.get(word, f"{word}s")
+    return f"{number} {word if number == 1 else plural}"
