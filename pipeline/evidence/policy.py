@@ -26,8 +26,8 @@ MAX_LINES = 20_000
 MAX_LINE = 5_000
 HELD_FILES = 20
 HELD_LINES = 800
-# Lone surrogates but those that stand for a byte which is not UTF-8 (`surrogateescape`).
-_NOT_TEXT = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+# Bytes that are not UTF-8, and halves of characters: no later step could carry them.
+_NOT_TEXT = re.compile("[\ud800-\udfff]")
 
 _SYMLINK, _GITLINK, _EXECUTABLE = "120000", "160000", "100755"
 _KNOWN_MODES = frozenset({"", "100644", _EXECUTABLE, _SYMLINK, _GITLINK})
@@ -76,7 +76,7 @@ def _unfit(text: str) -> str:
     if not text.strip():
         return "The patch is empty."
     if _NOT_TEXT.search(text):
-        return "The patch cannot be read: it holds characters that are none."
+        return "The patch cannot be read: it is not UTF-8 text."
     return ""
 
 

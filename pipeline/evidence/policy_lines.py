@@ -14,7 +14,6 @@ from pipeline.evidence.policy_paths import UNSEEN
 # U+FE0F (draw the character before as emoji) is common in honest text: only a second one hides.
 _INVISIBLE = re.compile(f"[{UNSEEN}]|\ufe0f{{2}}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f]|\r(?![\n\r]|\Z)")
-_NOT_UTF8 = re.compile(r"[\ud800-\udfff]")
 
 
 def hidden_characters(added: str) -> Iterator[str]:
@@ -23,8 +22,6 @@ def hidden_characters(added: str) -> Iterator[str]:
         yield f"an added line holds the invisible character U+{ord(found[0][0]):04X}"
     if found := _CONTROL.search(added):
         yield f"an added line holds the control character U+{ord(found[0][0]):04X}"
-    if _NOT_UTF8.search(added):
-        yield "an added line is not UTF-8"
 
 
 # Name, literal start, the rest.

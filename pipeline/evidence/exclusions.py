@@ -1,0 +1,208 @@
+"""Base tests that the issue itself asks to change, named and checked.
+
+Source: method.md §3.3.3. Two real fixes in our data change what an existing test asserts, so
+losing no test cannot be the rule without exceptions. The Test agent reads the issue and the
+tests, never a patch; everything it says is checked here, and what is excluded is named in the
+pull request.
+"""
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.choose.normalise import changed_units
+from pipeline.errors import ModelRefused
+from pipeline.evidence.patch import PatchError, apply, parse
+from pipeline.evidence.runs import file_of
+from pipeline.items import step
+from pipeline.model.ask import ask
+from pipeline.model.verdicts import ExclusionVerdict
+from pipeline.prompts.blocks import data_block, issue_block
+from pipeline.prompts.render import render
+from pipeline.services import CallAddress, Services
+from pipeline.values import Candidate, Exclusion, Task
+from sandbox.base import Environment, Source
+
+MAX_SHARE = 0.10
+MIN_QUOTE = 12
+MAX_IDS = 60_000  # characters of test ids in the prompt
+MAX_SOURCES = 100_000  # characters of test sources in the prompt
+MAX_FILE = 30_000
+NONE = ExclusionVerdict(())
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """What the Test agent's answer comes to before any patch is looked at."""
+
+    exclusions: tuple[Exclusion, ...]
+
+
+async def find_exclusions(
+    services: Services, task: Task, environment: Environment, candidates: Iterable[Candidate]
+) -> tuple[Exclusion, ...]:
+    """The tests that no candidate has to keep, each with the sentence of the issue that says so.
+
+    One model call (journal item `verify/exclusions`); none when the base has no test that passes
+    twice. The candidates play no part in the answer: they only narrow it to tests whose file
+    mentions something that one of them edits. A model that declines excludes nothing.
+    """
+    wanted = environment.stable_passes
+    if not wanted:
+        return ()
+
+    async def work(attempt: int) -> Excluded:
+        return Excluded(await _asked(services, task, wanted, attempt))
+
+    found = await step(services.journal, "verify", "exclusions", Excluded, work)
+    if not found.exclusions:
+        return ()
+    symbols = await edited_symbols(services.source, candidates)
+    return related(found.exclusions, await _test_files(services.source, found.exclusions), symbols)
+
+
+def limit(tests: int) -> int:
+    """How many of `tests` may be excluded at most: a tenth, rounded up."""
+    return math.ceil(tests * MAX_SHARE)
+
+
+def problem(verdict: ExclusionVerdict, task: Task, wanted: Collection[str]) -> str | None:
+    """What is wrong with an answer in words for the model, None when nothing. Pure."""
+    issue = _folded(f"{task.title}\n{task.body}")
+    for each in verdict.exclusions:
+        if not _named(each.test, wanted):
+            return f"{each.test!r} is not one of the listed tests."
+        if len(_folded(each.quote)) < MIN_QUOTE or _folded(each.quote) not in issue:
+            return f"The quote for {each.test!r} does not stand in the issue word for word."
+    count = len(_accepted(verdict, wanted))
+    if count > limit(len(wanted)):
+        return f"{count} tests are too many to leave out; at most {limit(len(wanted))} may be."
+    return None
+
+
+def related(
+    exclusions: Iterable[Exclusion], files: Mapping[str, str], symbols: Collection[str]
+) -> tuple[Exclusion, ...]:
+    """Only the exclusions whose test file mentions one of `symbols`. Pure.
+
+    `files` maps a test id to the text of its file; a test without one is not excluded.
+    """
+    kept = []
+    for each in exclusions:
+        words = set(re.findall(r"\w+", files.get(each.test, "")))
+        if not words.isdisjoint(symbols):
+            kept.append(each)
+    return tuple(kept)
+
+
+async def edited_symbols(source: Source, candidates: Iterable[Candidate]) -> frozenset[str]:
+    """Names of what any candidate edits: functions, classes and modules, without dunders.
+
+    Python files are compared by definition; in others the names come from the hunks' headings.
+    """
+    found: set[str] = set()
+    for patch in {candidate.patch for candidate in candidates}:
+        try:
+            parts = parse(patch)
+        except PatchError:
+            continue
+        for part in parts:
+            data = await source.read(part.path)
+            before = None if data is None else data.decode("utf-8", "surrogateescape")
+            try:
+                after = apply(part, before)
+            except PatchError:
+                continue
+            for unit in changed_units(part.path, before, after):
+                found |= set(unit.split("."))
+            for hunk in part.hunks:
+                found |= set(re.findall(r"[A-Za-z_]\w{2,}", hunk.section))
+            found.add(part.path.rpartition("/")[2].partition(".")[0])
+    return frozenset(name for name in found if name and not name.startswith("__")) - _COMMON
+
+
+# Words of a hunk's heading that are no names.
+_COMMON = frozenset(
+    ["def", "class", "async", "function", "const", "let", "var", "export", "default", "return"]
+    + ["static", "public", "private", "self", "this", "None", "import", "from", "index", "new"]
+)
+
+
+async def _asked(
+    services: Services, task: Task, wanted: frozenset[str], attempt: int
+) -> tuple[Exclusion, ...]:
+    prompt = render(
+        "exclusions",
+        issue=issue_block(task),
+        tests=await _tests_block(services.source, task, sorted(wanted)),
+    )
+    try:
+        verdict = await ask(
+            services.model,
+            CallAddress("verify", "exclusions", "exclusions", attempt),
+            prompt.role,
+            prompt.system,
+            prompt.message,
+            ExclusionVerdict,
+            check=lambda answer: problem(answer, task, wanted),
+            default=NONE,
+        )
+    except ModelRefused:
+        return ()
+    return _accepted(verdict, wanted)
+
+
+def _accepted(verdict: ExclusionVerdict, wanted: Collection[str]) -> tuple[Exclusion, ...]:
+    """One exclusion per test of the base; a name without parameters stands for all of them."""
+    found: dict[str, Exclusion] = {}
+    for each in verdict.exclusions:
+        for test in _named(each.test, wanted):
+            found.setdefault(test, Exclusion(test, each.quote, each.reason))
+    return tuple(found[test] for test in sorted(found))
+
+
+def _named(test: str, wanted: Collection[str]) -> tuple[str, ...]:
+    if test in wanted:
+        return (test,)
+    return tuple(each for each in wanted if test and each.startswith(test + "["))
+
+
+def _folded(text: str) -> str:
+    """Words as they are, with single spaces: a quote may be wrapped in another way."""
+    return " ".join(text.split())
+
+
+async def _test_files(source: Source, exclusions: Iterable[Exclusion]) -> dict[str, str]:
+    files = await source.files()
+    texts = {}
+    for each in exclusions:
+        path = file_of(each.test, files)
+        data = await source.read(path) if path else None
+        if data is not None:
+            texts[each.test] = data.decode("utf-8", "replace")
+    return texts
+
+
+async def _tests_block(source: Source, task: Task, tests: Sequence[str]) -> str:
+    """The ids, then sources of test files, those that share most words with the issue first."""
+    files = await source.files()
+    known = frozenset(files)
+    paths = sorted({path for test in tests if (path := file_of(test, known))})
+    issue = set(re.findall(r"[A-Za-z_]\w{3,}", f"{task.title} {task.body}"))
+    texts = {}
+    for path in paths:
+        data = await source.read(path)
+        texts[path] = (data or b"").decode("utf-8", "replace")[:MAX_FILE]
+    shared = {path: len(issue & set(re.findall(r"\w+", text))) for path, text in texts.items()}
+    blocks = [data_block("tests", _cut("\n".join(tests), MAX_IDS))]
+    room = MAX_SOURCES
+    for path in sorted(paths, key=lambda path: (-shared[path], path)):
+        if len(texts[path]) <= room:
+            blocks.append(data_block("test_file", f"{path}\n{texts[path]}"))
+            room -= len(texts[path])
+    return "\n\n".join(blocks)
+
+
+def _cut(text: str, size: int) -> str:
+    return text if len(text) <= size else text[: text.rfind("\n", 0, size)] + "\n(cut)"

@@ -1,0 +1,252 @@
+"""What the harness sees of each candidate, all of it in fresh workspaces.
+
+Source: method.md §2.3.6: static checks, then the regression suite, then every validated
+reproduction of the pool on every candidate (cross tests).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from pipeline.choose.gate import natural
+from pipeline.choose.normalise import key
+from pipeline.evidence.patch import PatchError, changed_lines
+from pipeline.evidence.policy import check_patch
+from pipeline.evidence.reproductions import (
+    OpenWorkspace,
+    Validation,
+    collect,
+    run_reproduction,
+    validate,
+)
+from pipeline.evidence.runs import check_status, target_of
+from pipeline.evidence.static import StaticCheck, static_check
+from pipeline.items import side_by_side, step
+from pipeline.services import Services
+from pipeline.values import (
+    Candidate,
+    CheckStatus,
+    Evidence,
+    Exclusion,
+    PolicyVerdict,
+    Reproduced,
+)
+from sandbox.base import Environment, Source, Workspace
+from sandbox.errors import WorkspaceLost
+
+# A patch that loses more tests than this broke them: none is run again to see whether it is flaky.
+MAX_RERUNS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What every candidate of a pool is held against."""
+
+    source: Source
+    environment: Environment
+    open_workspace: OpenWorkspace
+    reproductions: tuple[Reproduced, ...] = ()
+    excluded: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """T_final: passes on the base twice, minus the named exclusions."""
+        return self.environment.stable_passes - set(self.excluded)
+
+
+@dataclass(frozen=True, slots=True)
+class _Regression:
+    ran: bool = False
+    passed: int = 0
+    lost: tuple[str, ...] = ()
+    note: str = ""
+
+
+async def verify_pool(
+    services: Services,
+    environment: Environment,
+    candidates: Sequence[Candidate],
+    exclusions: Sequence[Exclusion] = (),
+) -> tuple[dict[str, Evidence], tuple[Reproduced, ...]]:
+    """Evidence of every candidate by id in natural order, and the validated reproductions.
+
+    Candidates with the same patch text are verified once. Journal items: `verify/reproductions`
+    and `verify/<id>`; finished ones are read back. Costs one workspace for the reproductions and
+    one for each different patch, `max_parallel_tests` at a time.
+    """
+    opener: OpenWorkspace = partial(services.sandbox.workspace, environment, "verify", services.run)
+    validation = await _validated(services, environment, candidates, opener)
+    bench = Bench(
+        services.source,
+        environment,
+        opener,
+        validation.validated,
+        tuple(sorted({each.test for each in exclusions} & environment.stable_passes)),
+    )
+    groups = _same_patch(candidates)
+    done = 0
+    evidence: dict[str, Evidence] = {}
+
+    async def one(group: Sequence[Candidate]) -> None:
+        nonlocal done
+        evidence.update(await _verify_group(services, bench, group))
+        done += len(group)
+        await services.progress.update("verify", done, len(candidates))
+
+    await services.progress.update("verify", 0, len(candidates), _said(validation))
+    await side_by_side(
+        services.config.max_parallel_tests, [partial(one, group) for group in groups]
+    )
+    ordered = {name: evidence[name] for name in sorted(evidence, key=natural)}
+    return ordered, validation.validated
+
+
+async def verify(candidate: Candidate, bench: Bench) -> Evidence:
+    """Everything about one candidate; a lost workspace is tried once more, then noted.
+
+    Nothing runs for a patch that is refused, does not apply, does not parse or changes nothing.
+    """
+    verdict = check_patch(candidate.patch)
+    if not verdict.ok:
+        return _nothing(candidate, verdict, verdict.refused[0])
+    checked = await static_check(candidate.patch, bench.source)
+    if not checked.applies:
+        return _nothing(candidate, verdict, checked.note)
+    seen = _static(candidate, verdict, checked, bench)
+    if not checked.parses or not seen.key:
+        return seen
+    for _ in range(2):
+        try:
+            async with bench.open_workspace() as workspace:
+                return await _dynamic(candidate, seen, workspace, bench)
+        except WorkspaceLost as error:
+            note = f"The workspace was lost: {error}"
+    return replace(seen, note=note)
+
+
+async def _validated(
+    services: Services,
+    environment: Environment,
+    candidates: Sequence[Candidate],
+    opener: OpenWorkspace,
+) -> Validation:
+    async def work(attempt: int) -> Validation:
+        files = await services.source.files()
+        return await validate(collect(candidates), opener, files, environment.plan.runner)
+
+    return await step(services.journal, "verify", "reproductions", Validation, work)
+
+
+def _said(validation: Validation) -> str:
+    kept, turned_down = len(validation.validated), len(validation.rejected)
+    return f"{kept} of {kept + turned_down} reproductions fail on the base commit as they should"
+
+
+def _same_patch(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+    groups: dict[str, list[Candidate]] = {}
+    for candidate in sorted(candidates, key=lambda each: natural(each.id)):
+        groups.setdefault(candidate.patch, []).append(candidate)
+    return list(groups.values())
+
+
+async def _verify_group(
+    services: Services, bench: Bench, group: Sequence[Candidate]
+) -> Mapping[str, Evidence]:
+    """The first of the group is verified, the others get the same evidence under their names."""
+    found: dict[str, Evidence] = {}
+    for candidate in group:
+        first = next(iter(found.values()), None)
+
+        async def work(
+            attempt: int, candidate: Candidate = candidate, first: Evidence | None = first
+        ) -> Evidence:
+            if first is None:
+                return await verify(candidate, bench)
+            return replace(first, candidate=candidate.id)
+
+        found[candidate.id] = await step(services.journal, "verify", candidate.id, Evidence, work)
+    return found
+
+
+def _nothing(candidate: Candidate, verdict: PolicyVerdict, note: str) -> Evidence:
+    try:
+        lines = changed_lines(candidate.patch)
+    except PatchError:
+        lines = 0
+    return Evidence(candidate.id, verdict, False, False, changed_lines=lines, note=note)
+
+
+def _static(
+    candidate: Candidate, verdict: PolicyVerdict, checked: StaticCheck, bench: Bench
+) -> Evidence:
+    return Evidence(
+        candidate=candidate.id,
+        policy=verdict,
+        applies=True,
+        parses=checked.parses,
+        key=key(candidate.patch, checked.before, checked.after),
+        changed_lines=changed_lines(candidate.patch),
+        excluded=bench.excluded,
+        reproductions={each.id: "missing" for each in bench.reproductions},
+        note=checked.note,
+    )
+
+
+async def _dynamic(
+    candidate: Candidate, seen: Evidence, workspace: Workspace, bench: Bench
+) -> Evidence:
+    applied = await workspace.apply(candidate.patch)
+    if not applied.ok:
+        note = f"git does not apply it in the workspace: {applied.output.strip()[:300]}"
+        return replace(seen, applies=False, key="", note=note)
+    snapshot = await workspace.snapshot()
+    regression = await _regression(workspace, bench, snapshot)
+    return replace(
+        seen,
+        regression_ran=regression.ran,
+        regression_passed=regression.passed,
+        lost=regression.lost,
+        reproductions=await _cross_tests(workspace, bench, snapshot),
+        note=regression.note,
+    )
+
+
+async def _regression(workspace: Workspace, bench: Bench, snapshot: str) -> _Regression:
+    wanted = bench.wanted
+    if not wanted:
+        return _Regression()
+    run = await workspace.test()
+    if run.timed_out or not run.results:
+        why = "did not end in time" if run.timed_out else "gave no verdict"
+        return _Regression(note=f"The test suite {why}.")
+    lost = sorted(wanted - run.with_status("pass"))
+    flaky = await _pass_alone(lost, workspace, bench, snapshot)
+    note = f"Failed once and passed when run again: {', '.join(flaky)}." if flaky else ""
+    still_lost = tuple(test for test in lost if test not in flaky)
+    return _Regression(True, len(wanted) - len(still_lost), still_lost, note)
+
+
+async def _pass_alone(
+    lost: Sequence[str], workspace: Workspace, bench: Bench, snapshot: str
+) -> tuple[str, ...]:
+    """Of the lost tests those that pass when they are run once more, alone where that works."""
+    if len(lost) > MAX_RERUNS:
+        return ()
+    flaky = []
+    for test in lost:
+        await workspace.restore(snapshot)
+        target = target_of(test, bench.environment.plan)
+        run = await workspace.test((target,) if target else ())
+        if not run.timed_out and test in run.with_status("pass"):
+            flaky.append(test)
+    return tuple(flaky)
+
+
+async def _cross_tests(
+    workspace: Workspace, bench: Bench, snapshot: str
+) -> Mapping[str, CheckStatus]:
+    statuses: dict[str, CheckStatus] = {}
+    for each in bench.reproductions:
+        run = await run_reproduction(each.reproduction, workspace, snapshot)
+        statuses[each.id] = check_status(run, each.tests, bench.environment.plan.runner)
+    return statuses
