@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 TestStatus = Literal["pass", "fail", "error", "skip"]
 Isolation = Literal["container", "none"]
 Role = Literal["explore", "candidate", "verify"]
+SuiteRunner = Literal["pytest", "unittest", "node", "mocha", "jest", "exit_code"]
 
 WORKSPACE_PATH = "/workspace"
 
@@ -95,7 +96,7 @@ class EnvironmentPlan:
     language: Literal["python", "node", "unknown"]
     setup: tuple[str, ...]
     test: str
-    runner: Literal["pytest", "unittest", "node", "mocha", "jest", "exit_code"]
+    runner: SuiteRunner
     origin: str
     test_timeout_s: float = 1200.0
 

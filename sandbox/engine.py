@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from docker import DockerClient
 from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+from docker.types import LogConfig, Ulimit
 
 from sandbox.errors import EngineUnavailable, SandboxError, WorkspaceLost
 from sandbox.output import CappedOutput
@@ -25,7 +26,17 @@ HELP = (
     "No container engine answers. Start Docker or set DOCKER_HOST; as root on Debian "
     "deploy/setup/engine.sh installs and starts one."
 )
-__all__ = ["HELP", "APIError", "DockerClient", "Engine", "Exec", "ImageNotFound", "NotFound"]
+__all__ = [
+    "HELP",
+    "APIError",
+    "DockerClient",
+    "Engine",
+    "Exec",
+    "ImageNotFound",
+    "LogConfig",
+    "NotFound",
+    "Ulimit",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +113,7 @@ class Engine:
     def _work(self, work: Callable[[DockerClient], T]) -> T:
         try:
             if self._client is None:
-                self._client = DockerClient.from_env(
-                    version="auto", timeout=600, max_pool_size=64
-                )
+                self._client = DockerClient.from_env(version="auto", timeout=600, max_pool_size=64)
             return work(self._client)
         except APIError:
             raise

@@ -2,6 +2,7 @@
 
 SandboxError
 ├── EngineUnavailable   (ConnectionError)  no engine answers
+├── ConfigInvalid       (ValueError)       the repository's .github/prism.yml is malformed
 ├── SetupFailed         a set-up line failed; carries log and exit code
 ├── WorkspaceLost       the container or folder went away
 ├── FileNotFound        (FileNotFoundError) a path that is not in the workspace
@@ -15,6 +16,10 @@ class SandboxError(Exception):
 
 class EngineUnavailable(SandboxError, ConnectionError):
     """No container engine answers; the message says what to do."""
+
+
+class ConfigInvalid(SandboxError, ValueError):
+    """The repository's own settings cannot be used; the message names the file and the key."""
 
 
 class SetupFailed(SandboxError):

@@ -1,0 +1,125 @@
+"""Run scripts in a container, and end what they started."""
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from secrets import token_hex
+from typing import Any
+
+from sandbox.base import WORKSPACE_PATH
+from sandbox.containers import EXTRACT, ROOT, SANDBOX
+from sandbox.engine import Engine, Exec
+from sandbox.errors import SandboxError
+from sandbox.runner import Layout, Outcome, Script
+from sandbox.scripts import END_PROCESSES
+
+HOME = "/home/sandbox"
+VENV = "/opt/venv"
+PRIVATE = "/opt/prism"
+LAYOUT = Layout(
+    tree=WORKSPACE_PATH,
+    base_git=f"{PRIVATE}/base.git",
+    work_git=f"{PRIVATE}/work/git",
+    scratch="/tmp",  # noqa: S108 - a tmpfs of this container
+)
+_DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_USERS = {"sandbox": SANDBOX, "extract": EXTRACT}
+_MEMORY = "cat /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control 2>/dev/null"
+
+
+class ContainerRunner:
+    """Implements `sandbox.runner.Runner` for one running container."""
+
+    def __init__(self, engine: Engine, name: str, env: Mapping[str, str]) -> None:
+        self._engine = engine
+        self._name = name
+        self._env = env
+        self._running = 0
+        self._leftovers = False
+
+    @property
+    def layout(self) -> Layout:
+        """Where things are."""
+        return LAYOUT
+
+    async def run(self, script: Script) -> Outcome:
+        """Run a script; when it is cut or cancelled everything it started is ended first.
+
+        While other scripts run in the same container only this one's processes are ended,
+        recognised by a mark in their environment; all others follow with the last of them.
+        """
+        mark = token_hex(8)
+        complete = False
+        self._running += 1
+        try:
+            outcome = await self._exec(script, _USERS[script.actor], {"PRISM_COMMAND": mark})
+            complete = outcome.exit_code is not None
+        finally:
+            self._running -= 1
+            if not complete:
+                self._leftovers = True
+                with suppress(SandboxError):  # a container that is gone has no processes
+                    await self._end(_USERS[script.actor], mark if self._running else "")
+        if self._leftovers and not self._running:
+            await self.end_processes()
+        return outcome
+
+    async def as_root(self, script: Script) -> Outcome:
+        """Run a script of the harness as root: in the set-up container only."""
+        return await self._exec(script, ROOT, {})
+
+    async def end_processes(self) -> None:
+        """End every process of the sandbox user; the container's own has another user."""
+        self._leftovers = False
+        await self._end(SANDBOX, "")
+
+    async def memory_kills(self) -> int:
+        """The kernel's own counter (cgroup v1 or v2); the engine's flag misses commands."""
+        outcome = await self._exec(Script(_MEMORY), EXTRACT, {})
+        found = re.search(r"^oom_kill (\d+)$", outcome.text, re.MULTILINE)
+        return int(found.group(1)) if found else 0
+
+    async def _end(self, user: str, mark: str) -> None:
+        """Kill until nothing is left; a container that cannot even start a shell is restarted."""
+        script = Script(END_PROCESSES, args=(mark,), timeout_s=10)
+        for _ in range(3):
+            try:
+                outcome = await self._exec(script, user, {})
+            except SandboxError:
+                continue  # a full process table refuses the shell itself
+            if outcome.exit_code == 0:
+                return
+        await self._engine.call(lambda c: c.api.restart(self._name, timeout=0))
+
+    async def _exec(self, script: Script, user: str, extra: Mapping[str, str]) -> Outcome:
+        command = Exec(
+            argv=["bash", "-c", script.text, "prism", *script.args],
+            user=user,
+            env={**self._env, **(script.env or {}), **extra},
+            workdir="/" if user == ROOT else WORKSPACE_PATH,
+            stdin=script.stdin,
+            timeout_s=script.timeout_s,
+            output_limit=script.output_limit,
+            merged=script.merged,
+        )
+        return await self._engine.exec(self._name, command)
+
+    def with_env(self, env: Mapping[str, str]) -> "ContainerRunner":
+        """The same container with more in the environment of each script."""
+        return ContainerRunner(self._engine, self._name, {**self._env, **env})
+
+
+async def container_runner(engine: Engine, name: str) -> ContainerRunner:
+    """A runner whose commands find the virtual environment first on PATH."""
+    found: Any = await engine.call(lambda c: c.api.inspect_container(name))
+    pairs = (entry.partition("=") for entry in found["Config"].get("Env") or [])
+    path = {key: value for key, _, value in pairs}.get("PATH") or _DEFAULT_PATH
+    env = {
+        "PATH": f"{VENV}/bin:{path}",
+        "HOME": HOME,
+        "LANG": "C.UTF-8",
+        "CI": "true",
+        # A same-second edit of the same size must never meet a stale byte-code file.
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    return ContainerRunner(engine, name, env)

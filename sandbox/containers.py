@@ -1,0 +1,113 @@
+"""Arguments of Prism's containers: as little as repository code needs.
+
+Never here: privileged, host paths, devices, the engine's socket, ports, host namespaces,
+restart policies, or anything in `environment` (a commit would bake it into the image).
+"""
+
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from sandbox.base import WORKSPACE_PATH, Limits
+from sandbox.engine import APIError, Engine, ImageNotFound, LogConfig, NotFound, Ulimit
+from sandbox.errors import SandboxError, WorkspaceLost
+
+# Commands run as SANDBOX; the container's main process as KEEPER, so that `kill -9 -1` by the
+# former ends every process but the container. EXTRACT reads trees to make patches.
+SANDBOX, KEEPER, EXTRACT, ROOT = "10001:10001", "10002:10002", "10003:10003", "0:0"
+KEEP_ALIVE = ["sleep", "infinity"]
+
+
+def workspace_args(
+    image: str, limits: Limits, labels: Mapping[str, str], private_cgroup: bool
+) -> dict[str, Any]:
+    """A container for repository code: no network, no capability, bounded resources."""
+    return {
+        **_common(image, limits, labels, private_cgroup),
+        "user": KEEPER,
+        "network_mode": "none",
+        "mem_limit": f"{limits.memory_mb}m",
+        "memswap_limit": f"{limits.memory_mb}m",  # equal: no swap
+        "nano_cpus": int(limits.cpus * 1e9),
+        "pids_limit": limits.pids,
+        "tmpfs": {
+            "/tmp": f"rw,nosuid,nodev,exec,size={limits.tmp_mb}m,mode=1777,nr_inodes=100k"  # noqa: S108
+        },
+    }
+
+
+def setup_args(
+    image: str, limits: Limits, labels: Mapping[str, str], private_cgroup: bool
+) -> dict[str, Any]:
+    """The set-up container: with network, and root so that the harness can place files.
+
+    Repository code runs in it too, as the sandbox user. Twice the processes and half as much
+    memory again as a workspace, because installers compile.
+    """
+    memory = f"{max(3072, limits.memory_mb * 3 // 2)}m"
+    return {
+        **_common(image, limits, labels, private_cgroup),
+        "user": ROOT,
+        "network_mode": "bridge",
+        "cap_add": ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"],
+        "mem_limit": memory,
+        "memswap_limit": memory,
+        "nano_cpus": int(max(2.0, limits.cpus) * 1e9),
+        "pids_limit": limits.pids * 2,
+    }
+
+
+def _common(
+    image: str, limits: Limits, labels: Mapping[str, str], private_cgroup: bool
+) -> dict[str, Any]:
+    largest = limits.file_mb * 1024 * 1024
+    args: dict[str, Any] = {
+        "image": image,
+        "command": KEEP_ALIVE,
+        "entrypoint": [],
+        "init": True,  # reaps what repository code leaves behind
+        "cap_drop": ["ALL"],
+        "security_opt": ["no-new-privileges:true"],
+        "ipc_mode": "private",
+        "shm_size": "64m",
+        "ulimits": [
+            Ulimit(name="nofile", soft=4096, hard=4096),
+            Ulimit(name="core", soft=0, hard=0),
+            Ulimit(name="fsize", soft=largest, hard=largest),
+        ],  # not nproc: it counts one user id over the whole machine
+        "log_config": LogConfig(type="none"),
+        "oom_score_adj": 500,  # the kernel takes sandboxes before the worker
+        "hostname": "sandbox",
+        "working_dir": WORKSPACE_PATH,
+        "labels": dict(labels),
+    }
+    if private_cgroup:
+        args["cgroupns"] = "private"
+    return args
+
+
+@asynccontextmanager
+async def started(engine: Engine, args: Mapping[str, Any]) -> AsyncIterator[str]:
+    """A running container by name; leaving kills and removes it, cancelled or not."""
+    name = f"prism-{secrets.token_hex(8)}"
+    try:
+        try:
+            await engine.call(lambda c: c.containers.create(name=name, **args).start())
+        except ImageNotFound as error:
+            raise WorkspaceLost("The environment's image is gone; prepare it again.") from error
+        except APIError as error:
+            raise SandboxError(f"The engine cannot start a container: {error}") from error
+        yield name
+    finally:
+        await engine.call(lambda c: _remove(c, name))
+
+
+def _remove(client: Any, name: str) -> None:
+    try:
+        client.api.remove_container(name, force=True, v=True)
+    except NotFound:
+        pass
+    except APIError as error:
+        if error.status_code != 409:  # 409: somebody else is removing it already
+            raise

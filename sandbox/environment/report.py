@@ -1,0 +1,182 @@
+"""Read the reports of test runners: pure functions over untrusted bytes.
+
+Each returns {test id: status} and raises ReportInvalid for anything it cannot read. Ids are
+stable between runs; where an id occurs twice its worst status counts.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+from xml.parsers import expat
+
+from sandbox.base import TestStatus
+
+MAX_TESTS = 200_000
+MAX_ID = 1000
+
+_ORDER: tuple[TestStatus, ...] = ("skip", "pass", "fail", "error")
+_MARKS: dict[str, TestStatus] = {"failure": "fail", "error": "error", "skipped": "skip"}
+
+
+class ReportInvalid(ValueError):
+    """The report is not what its runner writes; there is no verdict in it."""
+
+
+class Results(dict[str, TestStatus]):
+    """Statuses by id; `put` keeps the worst."""
+
+    def put(self, test: str, status: TestStatus) -> None:
+        """Add one result."""
+        test = test[:MAX_ID]
+        if len(self) >= MAX_TESTS and test not in self:
+            raise ReportInvalid("more tests than a report may hold")
+        old = self.get(test)
+        self[test] = status if old is None else max(old, status, key=_ORDER.index)
+
+
+def parse_junit(data: bytes) -> Results:
+    """JUnit XML of pytest (`junit_family=xunit1`) or of `node --test`.
+
+    A document type is refused before anything in it is read: no entity is ever expanded.
+    """
+    reader = _JUnit()
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = _refuse_doctype
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise ReportInvalid(f"not well-formed: {error}") from None
+    return reader.results
+
+
+def _refuse_doctype(*_: object) -> None:
+    raise ReportInvalid("a report has no document type")
+
+
+class _JUnit:
+    def __init__(self) -> None:
+        self.results = Results()
+        self._suites: list[str] = []
+        self._case: dict[str, str] | None = None
+        self._status: TestStatus = "pass"
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "testcase":
+            self._case, self._status = attributes, "pass"
+        elif name == "testsuite":
+            self._suites.append(attributes.get("name", ""))
+        elif self._case is not None and name in _MARKS:
+            mark = _MARKS[name]
+            if self._status in {"pass", "skip"} or mark == "error":
+                self._status = mark
+
+    def end(self, name: str) -> None:
+        if name == "testsuite" and self._suites:
+            self._suites.pop()
+        elif name == "testcase" and self._case is not None:
+            self.results.put(_junit_id(self._case, self._suites), self._status)
+            self._case = None
+
+
+def _junit_id(case: dict[str, str], suites: list[str]) -> str:
+    """`tests/test_x.py::Class::test` for pytest, `suite > suite > test` for others.
+
+    pytest gives dotted class names and the file where the function was written, which is
+    another one for inherited tests: then the dotted name stays.
+    """
+    name, classname, file = case.get("name", ""), case.get("classname", ""), case.get("file", "")
+    if file.endswith(".py") or classname:
+        module = file.removesuffix(".py").replace("/", ".")
+        if not classname and file.endswith(".py"):
+            return file  # the file itself could not be collected
+        if file and (classname == module or classname.startswith(module + ".")):
+            inner = [part for part in classname[len(module) + 1 :].split(".") if part]
+            return "::".join([file, *inner, name])
+        if classname != "test":  # node writes "test" for every case
+            return f"{classname}::{name}"
+    return " > ".join([*(suite for suite in suites[1:] if suite), name])
+
+
+_UNITTEST_STATUS: dict[str, TestStatus] = {
+    "ok": "pass",
+    "FAIL": "fail",
+    "ERROR": "error",
+    "expected failure": "pass",
+    "unexpected success": "fail",
+}
+
+
+def parse_unittest(text: str) -> Results:
+    """The lines of `python -m unittest -v`; ids are `module.Class.test`."""
+    results = Results()
+    pending = ""
+    for line in text.splitlines():
+        start = re.match(r"^(\w+) \(([\w.<>]+)\)", line)
+        if start:
+            test, where = start.groups()
+            pending = where if where.endswith("." + test) else f"{where}.{test}"
+        status = _unittest_status(line)
+        if pending and status:
+            results.put(pending, status)
+            pending = ""
+    return results
+
+
+def _unittest_status(line: str) -> TestStatus | None:
+    """A test's own output may stand between the dots and the status, or before it."""
+    if re.search(r"(\.\.\. |^)skipped ['\"]", line):
+        return "skip"
+    found = re.search(r"(?:\.\.\. .*|^)(ok|FAIL|ERROR|expected failure|unexpected success)$", line)
+    return _UNITTEST_STATUS[found.group(1)] if found else None
+
+
+def parse_mocha(data: bytes) -> Results:
+    """mocha's `--reporter json`; ids are `file > full title`, the file below the root."""
+    report = _load(data)
+    results = Results()
+    kinds: tuple[tuple[str, TestStatus], ...] = (
+        ("passes", "pass"),
+        ("failures", "fail"),
+        ("pending", "skip"),
+    )
+    for key, status in kinds:
+        for test in _dicts(report.get(key)):
+            results.put(_js_id(test.get("file"), test.get("fullTitle")), status)
+    return results
+
+
+def parse_jest(data: bytes) -> Results:
+    """jest's `--json`; a file that could not run is one "error" with the file as its id."""
+    statuses: dict[str, TestStatus] = {"passed": "pass", "failed": "fail"}
+    results = Results()
+    for suite in _dicts(_load(data).get("testResults")):
+        tests = list(_dicts(suite.get("assertionResults")))
+        for test in tests:
+            status = statuses.get(str(test.get("status")), "skip")
+            results.put(_js_id(suite.get("name"), test.get("fullName")), status)
+        if not tests and suite.get("status") == "failed":
+            results.put(_js_id(suite.get("name"), None), "error")
+    return results
+
+
+def _js_id(file: Any, title: Any) -> str:
+    path = str(file or "").removeprefix("/workspace/")
+    return " > ".join(part for part in (path, str(title or "")) if part)
+
+
+def _load(data: bytes) -> dict[str, Any]:
+    try:
+        report = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ReportInvalid(f"not JSON: {error}") from None
+    if not isinstance(report, dict):
+        raise ReportInvalid("not an object")
+    return report
+
+
+def _dicts(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, list):
+        yield from (item for item in value if isinstance(item, dict))

@@ -1,0 +1,149 @@
+"""Turn a plan's test command into one that leaves a report, and read the run's verdict."""
+
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from sandbox.base import EnvironmentPlan, TestRun, TestStatus
+from sandbox.environment.report import (
+    ReportInvalid,
+    Results,
+    parse_jest,
+    parse_junit,
+    parse_mocha,
+    parse_unittest,
+)
+from sandbox.runner import Outcome
+
+REPORT_LIMIT = 32_000_000
+
+_SHELL_SIGNS = re.compile(r"[|&;<>()`$\n]")
+# Options of pytest whose value is the next word.
+_PYTEST_VALUES = frozenset(
+    {"-k", "-m", "-p", "-n", "-c", "-o", "-W", "-r", "--tb", "--maxfail", "--rootdir", "--dist"}
+    | {"--confcutdir", "--ignore", "--deselect", "--cov", "--cov-report", "--cov-config"}
+    | {"--durations", "--junitxml", "--import-mode", "--timeout"}
+)
+_NODE_REPORT = "--test-reporter=junit --test-reporter-destination="
+_PARSERS: Mapping[str, Callable[[bytes], Results]] = {
+    "pytest": parse_junit,
+    "node": parse_junit,
+    "mocha": parse_mocha,
+    "jest": parse_jest,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteCommand:
+    """A shell line and the environment that makes its runner write a report."""
+
+    line: str
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+def suite_command(
+    plan: EnvironmentPlan, targets: tuple[str, ...], report: str
+) -> SuiteCommand | None:
+    """The line to run; None when there is no test command or it cannot run `targets` alone.
+
+    `report` is the path the runner is made to write. pytest takes its options from the
+    environment, so any line that ends in pytest works, `make test` included.
+    """
+    if not plan.test:
+        return None
+    chosen = " ".join(shlex.quote(target) for target in targets)
+    if plan.runner == "pytest":
+        line = f"{pytest_without_paths(plan.test)} {chosen}" if chosen else plan.test
+        return SuiteCommand(line, {"PYTEST_ADDOPTS": f"--junitxml={report} -o junit_family=xunit1"})
+    if plan.runner == "unittest":
+        return SuiteCommand(f"python -m unittest -v {chosen}" if chosen else _verbose(plan.test))
+    if plan.runner == "node":
+        line = f"node --test {chosen}" if chosen else plan.test
+        return SuiteCommand(line, {"NODE_OPTIONS": _NODE_REPORT + report})
+    return _javascript(plan, chosen, report)
+
+
+def _javascript(plan: EnvironmentPlan, chosen: str, report: str) -> SuiteCommand | None:
+    options = {
+        "mocha": f"--reporter json --reporter-option output={report}",
+        "jest": f"--json --outputFile={report}",
+    }.get(plan.runner)
+    if options is None:
+        return None if chosen else SuiteCommand(plan.test)
+    if chosen:
+        return SuiteCommand(f"npx --no-install {plan.runner} {options} {chosen}")
+    separator = " -- " if plan.test.startswith("npm ") and " -- " not in plan.test else " "
+    return SuiteCommand(f"{plan.test}{separator}{options}")
+
+
+def read_run(plan: EnvironmentPlan, outcome: Outcome, report: bytes | None) -> TestRun:
+    """The verdict of one run: from its report, else one id "suite" by the exit code.
+
+    No verdict (empty results) after a time-out, a flood, a crash, or when nothing was
+    collected.
+    """
+    results: Mapping[str, TestStatus] = {}
+    structured = False
+    if outcome.exit_code is not None and not _crashed(plan, outcome.exit_code):
+        read = _read_report(plan, outcome, report)
+        structured = bool(read)
+        results = read or _by_exit_code(plan, outcome.exit_code)
+    return TestRun(
+        results=results,
+        exit_code=outcome.exit_code,
+        duration_s=outcome.duration_s,
+        timed_out=outcome.timed_out,
+        structured=structured,
+        output=outcome.text,
+    )
+
+
+def pytest_without_paths(line: str) -> str:
+    """The pytest call of a line with its options and without files and folders.
+
+    `python -m pytest` when the line is more than one plain call.
+    """
+    if _SHELL_SIGNS.search(line):
+        return "python -m pytest"
+    words = shlex.split(line)
+    start = next((i for i, word in enumerate(words) if re.search(r"(^|/)py\.?test$", word)), None)
+    if start is None:
+        return "python -m pytest"
+    kept, wants_value = words[: start + 1], False
+    for word in words[start + 1 :]:
+        if wants_value or word.startswith("-"):
+            kept.append(word)
+        wants_value = not wants_value and word in _PYTEST_VALUES
+    return shlex.join(kept)
+
+
+def _verbose(line: str) -> str:
+    words = line.split()
+    if words[-1:] == ["-v"] or " -v " in line or "--verbose" in line or _SHELL_SIGNS.search(line):
+        return line
+    return line + " -v"
+
+
+def _crashed(plan: EnvironmentPlan, exit_code: int) -> bool:
+    """Whether the runner itself failed. pytest: 3 internal error, 4 usage, 5 nothing collected."""
+    return (
+        exit_code in {126, 127} or exit_code >= 128 or (plan.runner == "pytest" and exit_code > 2)
+    )
+
+
+def _read_report(plan: EnvironmentPlan, outcome: Outcome, report: bytes | None) -> Results | None:
+    try:
+        if plan.runner == "unittest":
+            return None if outcome.truncated else parse_unittest(outcome.text)
+        parser = _PARSERS.get(plan.runner)
+        return parser(report) if parser and report is not None else None
+    except ReportInvalid:
+        return None
+
+
+def _by_exit_code(plan: EnvironmentPlan, exit_code: int) -> Results:
+    results = Results()
+    if plan.runner != "unittest" or exit_code != 5:  # 5: no tests were run (Python 3.12)
+        results.put("suite", "pass" if exit_code == 0 else "fail")
+    return results

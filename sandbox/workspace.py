@@ -1,0 +1,220 @@
+"""One workspace over any backend's runner: files, snapshots, patches, tests."""
+
+import asyncio
+import posixpath
+import secrets
+
+from sandbox.base import Command, EnvironmentPlan, ExecResult, TestRun
+from sandbox.environment.suite import REPORT_LIMIT, read_run, suite_command
+from sandbox.errors import FileNotFound, NotAllowed, SandboxError
+from sandbox.runner import Outcome, Runner, Script, test_slots
+from sandbox.scripts import (
+    APPLY,
+    DIFF,
+    OPEN_MODES,
+    READ,
+    READ_REPORT,
+    RESTORE,
+    SNAPSHOT,
+    WRITE,
+    script,
+)
+
+READ_LIMIT = 1_000_000
+PATCH_LIMIT = 20_000_000
+GIT_TIMEOUT_S = 300.0
+TEST_OUTPUT_LIMIT = 2_000_000
+
+
+class ShellWorkspace:
+    """Implements `sandbox.base.Workspace` by scripts a runner carries out."""
+
+    def __init__(self, runner: Runner, plan: EnvironmentPlan) -> None:
+        self._runner = runner
+        self._plan = plan
+        self._layout = runner.layout
+        self._git = asyncio.Lock()
+        self._memory_kills = 0
+
+    @property
+    def path(self) -> str:
+        """Absolute path of the tree as commands see it."""
+        return self._layout.tree
+
+    async def exec(self, command: Command) -> ExecResult:
+        """Run one command; a failing command is a result, not an error."""
+        outcome = await self._runner.run(
+            Script(
+                text=command.line,
+                stdin=command.stdin,
+                timeout_s=command.timeout_s,
+                output_limit=command.output_limit,
+                env=command.env,
+                merged=True,
+            )
+        )
+        killed = outcome.exit_code != 0 and await self._ran_out_of_memory()
+        return ExecResult(
+            exit_code=None if killed and outcome.exit_code == 137 else outcome.exit_code,
+            output=outcome.text,
+            duration_s=outcome.duration_s,
+            timed_out=outcome.timed_out,
+            out_of_memory=killed,
+            truncated=outcome.truncated or outcome.flooded,
+        )
+
+    async def read(self, path: str) -> str:
+        """A file's text, at most 1 MB.
+
+        Raises FileNotFound for what is not a file of the tree, NotAllowed for what is outside,
+        too large or not UTF-8.
+        """
+        outcome = await self._harness(READ, self._inside(path), str(READ_LIMIT))
+        if outcome.exit_code == 5:
+            raise NotAllowed(f"{path} is larger than 1 MB; read a part of it by a command.")
+        self._check_path(outcome, path)
+        try:
+            return outcome.stdout.decode()
+        except UnicodeDecodeError:
+            raise NotAllowed(f"{path} is not UTF-8 text.") from None
+
+    async def write(self, path: str, text: str) -> None:
+        """Create or replace a file below the workspace's root; folders are made."""
+        outcome = await self._runner.run(
+            Script(
+                text=script(WRITE, self._layout),
+                args=(self._inside(path),),
+                stdin=text.encode(),
+            )
+        )
+        self._check_path(outcome, path)
+
+    async def snapshot(self) -> str:
+        """Record tracked and untracked files; returns a handle for `restore`."""
+        async with self._git:
+            return (await self._git_script(SNAPSHOT)).text.strip()
+
+    async def restore(self, snapshot: str) -> None:
+        """Put every file back to a snapshot; raises SandboxError when there is none such."""
+        if not snapshot.isalnum():
+            raise SandboxError(f"{snapshot!r} is no snapshot of this workspace.")
+        async with self._git:
+            await self._git_script(RESTORE, snapshot)
+
+    async def diff(self) -> str:
+        """The patch against the recorded base: binary, full index, never against HEAD.
+
+        Ends leftover processes first, so nothing changes meanwhile. What the set-up left
+        untracked, ignored new files and caches are not in it. "" when nothing changed.
+        Raises NotAllowed when it is larger than 20 MB or touches text that is not UTF-8.
+        """
+        async with self._git:
+            await self._runner.end_processes()
+            await self._harness(OPEN_MODES)
+            outcome = await self._runner.run(
+                Script(
+                    text=script(DIFF, self._layout),
+                    actor="extract",
+                    timeout_s=GIT_TIMEOUT_S,
+                    output_limit=PATCH_LIMIT,
+                )
+            )
+        if outcome.truncated or outcome.flooded:
+            raise NotAllowed("The patch is larger than 20 MB.")
+        self._check_git(outcome)
+        try:
+            return outcome.stdout.decode()
+        except UnicodeDecodeError:
+            raise NotAllowed("The patch changes text that is not UTF-8.") from None
+
+    async def apply(self, patch: str) -> ExecResult:
+        """Apply a patch without fuzz; nothing changes when it does not apply."""
+        if not patch.strip():
+            return ExecResult(exit_code=0, output="", duration_s=0.0)
+        async with self._git:
+            outcome = await self._runner.run(
+                Script(
+                    text=script(APPLY, self._layout),
+                    stdin=patch.encode(),
+                    timeout_s=GIT_TIMEOUT_S,
+                    output_limit=10_000,
+                )
+            )
+        return ExecResult(
+            exit_code=outcome.exit_code,
+            output=outcome.text,
+            duration_s=outcome.duration_s,
+            timed_out=outcome.timed_out,
+            truncated=outcome.truncated,
+        )
+
+    async def test(self, targets: tuple[str, ...] = ()) -> TestRun:
+        """Run the plan's test command, on `targets` (files or runner ids) when given.
+
+        Waits for a free core first. Without a test command, or with targets for a runner that
+        cannot take them, the result has no verdict and says why.
+        """
+        report = f"{self._layout.scratch}/report-{secrets.token_hex(8)}"
+        command = suite_command(self._plan, targets, report)
+        if command is None:
+            why = "No test command is known." if not self._plan.test else "Cannot run parts."
+            return TestRun({}, None, 0.0, timed_out=False, structured=False, output=why)
+        async with test_slots():
+            outcome = await self._runner.run(
+                Script(
+                    text=command.line,
+                    env=command.env,
+                    timeout_s=self._plan.test_timeout_s,
+                    output_limit=TEST_OUTPUT_LIMIT,
+                    merged=True,
+                )
+            )
+            await self._runner.end_processes()
+        return read_run(self._plan, outcome, await self._report(report))
+
+    async def _report(self, path: str) -> bytes | None:
+        outcome = await self._runner.run(
+            Script(READ_REPORT, args=(path, str(REPORT_LIMIT + 1)), output_limit=REPORT_LIMIT)
+        )
+        return outcome.stdout if outcome.exit_code == 0 and not outcome.truncated else None
+
+    async def _harness(self, text: str, *args: str) -> Outcome:
+        return await self._runner.run(
+            Script(script(text, self._layout), args=args, output_limit=READ_LIMIT + 1)
+        )
+
+    async def _git_script(self, text: str, *args: str) -> Outcome:
+        outcome = await self._runner.run(
+            Script(script(text, self._layout), args=args, timeout_s=GIT_TIMEOUT_S)
+        )
+        self._check_git(outcome)
+        return outcome
+
+    async def _ran_out_of_memory(self) -> bool:
+        before, self._memory_kills = self._memory_kills, await self._runner.memory_kills()
+        return self._memory_kills > before
+
+    @staticmethod
+    def _check_git(outcome: Outcome) -> None:
+        if outcome.exit_code != 0:
+            detail = outcome.stderr.decode(errors="replace").strip()[-500:]
+            raise SandboxError(f"git in the workspace failed: {detail or outcome.exit_code}")
+
+    @staticmethod
+    def _check_path(outcome: Outcome, path: str) -> None:
+        if outcome.exit_code == 2:
+            raise FileNotFound(f"There is no file {path} in the workspace.")
+        if outcome.exit_code == 4:
+            raise NotAllowed(f"{path} leads out of the workspace.")
+        if outcome.exit_code != 0:
+            detail = outcome.stderr.decode(errors="replace").strip()[-300:]
+            raise SandboxError(f"{path} could not be read or written: {detail}")
+
+    def _inside(self, path: str) -> str:
+        """The path relative to the root; absolute ones below it are accepted."""
+        root = self._layout.tree + "/"
+        relative = path.removeprefix(root) if path.startswith(root) else path
+        clean = posixpath.normpath(relative)
+        if "\0" in path or clean.startswith(("/", "../")) or clean in {"..", "."}:
+            raise NotAllowed(f"{path!r} leads out of the workspace.")
+        return clean
