@@ -8,6 +8,7 @@ Json = Any
 
 MAX_BREAKPOINTS = 4
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+ALWAYS_THINKING = ("claude-opus-5-5", "claude-fable-5-1")  # these take no forced tool
 SAMPLING = ("temperature", "top_p", "top_k")
 
 
@@ -21,7 +22,7 @@ def check(body: Json) -> None:
         raise Invalid("request body: Input should be a valid dictionary")
     _check_top(body)
     names = _check_tools(body)
-    _check_choice(body.get("tool_choice"), names)
+    _check_choice(body.get("tool_choice"), names, body["model"])
     _check_messages(body.get("messages"))
     count = sum("cache_control" in block for block in cacheable(body))
     if count > MAX_BREAKPOINTS:
@@ -69,12 +70,14 @@ def _check_tools(body: Json) -> set[str]:
     return names
 
 
-def _check_choice(choice: Json, names: set[str]) -> None:
+def _check_choice(choice: Json, names: set[str], model: str) -> None:
     if choice is None:
         return
     kind = choice.get("type")
     if kind not in {"auto", "any", "tool", "none"}:
         raise Invalid("tool_choice.type: Input should be 'auto', 'any', 'tool' or 'none'")
+    if kind in {"any", "tool"} and model.startswith(ALWAYS_THINKING):
+        raise Invalid(f"tool_choice: forced tool use is not supported on {model}")
     if kind == "tool" and choice.get("name") not in names:
         raise Invalid(f"Tool '{choice.get('name')}' not found in provided tools")
 

@@ -8,6 +8,7 @@ Json = Any
 
 AGAIN = frozenset({408, 409, 425, 429})
 TOO_LONG = ("too long", "context length", "context window", "too large", "maximum context")
+FORCING = ("tool_choice", "tool choice", "forced tool", "forcing tool")
 MAX_QUOTE = 300
 
 
@@ -45,7 +46,7 @@ def classify(error: Exception, model: str, *, forced: bool) -> Faulty | ModelErr
     if status in AGAIN or status >= 500:
         wait = _seconds(response.headers.get("retry-after"))
         return Faulty(f"HTTP {status}, {_plain(error)}", status=status, retry_after_s=wait)
-    if status == 400 and forced and "tool_choice" in str(error):
+    if status == 400 and forced and any(words in _plain(error).lower() for words in FORCING):
         fault = Faulty("the model takes no forced tool", status=status)
         fault.forbids_forcing = True
         return fault

@@ -83,10 +83,10 @@ class AnthropicModel:
                     if attempt < TRIES:
                         await asyncio.sleep(self._pause(attempt, fault))
         except TimeoutError:
-            fault = Faulty(f"no answer within {self.deadline_s:.0f} s; last: {fault}")
+            fault = Faulty(f"no answer within {self.deadline_s:g} s; last: {fault}")
         raise ModelUnavailable(
-            f"The model API did not answer {request.address}: {fault}. Nothing else was lost; "
-            "run again when it works.",
+            f"The model API did not answer {request.address}: {str(fault).rstrip('.')}. What was "
+            "finished before is kept; run again when it works.",
             fault.status,
         )
 

@@ -104,7 +104,7 @@ async def test_retry_after_is_obeyed_within_the_deadline() -> None:
     async with scripted_model(SCRIPT) as model:
         model.deadline_s = 0.3
         await order(model.base_url, "faults", kind="429", retry_after=20)
-        with pytest.raises(ModelUnavailable, match=r"no answer within 0 s.*429"):
+        with pytest.raises(ModelUnavailable, match=r"no answer within 0\.3 s.*429"):
             await model.complete(REQUEST)
 
 
@@ -185,6 +185,19 @@ async def test_the_verdict_model_answers_forced_calls() -> None:
     assert models == ["claude-sonnet-4-6", "claude-haiku-4-5"]
 
 
+async def test_a_model_that_takes_no_forced_tool_is_left_the_choice() -> None:
+    """It is found out once, free of charge, and remembered."""
+    budget = MemoryBudget()
+    async with scripted_model(SCRIPT, budget) as model:
+        model.model = "claude-opus-5-5"
+        forced = ModelRequest(AT, "x", "", REQUEST.messages, (TOOL,), force_tool="view")
+        await model.complete(forced)
+        await model.complete(forced)
+        statuses = [entry["status"] for entry in await log(model.base_url)]
+    assert statuses == [400, 200, 200]
+    assert budget.settled[0][0].cost_usd == 0
+
+
 async def test_the_probe_says_what_is_wrong() -> None:
     """A good key returns, a bad one raises with a sentence."""
     with emulated_model({}) as url:
@@ -222,8 +235,8 @@ def test_statuses_mean_what_they_should(status: int, message: str, kind: type) -
     assert type(found) is kind
 
 
-def test_a_model_that_takes_no_forced_tool_is_asked_again_without() -> None:
-    """Some models think always and answer 400 to a forced tool."""
+def test_only_a_forced_request_can_be_forced_less() -> None:
+    """The same sentence without a forced tool is a rejection like any other."""
     error = api_error(400, "tool_choice: forced tool use is not supported on this model")
     found = classify(error, "claude-opus-5-5", forced=True)
     assert isinstance(found, Faulty)
