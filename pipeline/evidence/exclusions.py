@@ -123,10 +123,11 @@ async def edited_symbols(source: Source, candidates: Iterable[Candidate]) -> fro
 
 
 # Words of a hunk's heading that are no names.
-_COMMON = frozenset(
-    ["def", "class", "async", "function", "const", "let", "var", "export", "default", "return"]
-    + ["static", "public", "private", "self", "this", "None", "import", "from", "index", "new"]
+_WORDS = (
+    "def class async function const let var export default return static public private self this"
+    " None import from index new"
 )
+_COMMON = frozenset(_WORDS.split())
 
 
 async def _asked(
