@@ -71,7 +71,7 @@ def _first_own_line(text: str) -> str | None:
 
 def _outside_comments(line: str, hidden: bool) -> tuple[str, bool]:
     """What a line shows, and whether an HTML comment is open at its end."""
-    shown = []
+    shown: list[str] = []
     position = 0
     while True:
         if hidden:

@@ -9,6 +9,7 @@ every step looks before it creates, so a restarted worker never makes a second o
 import base64
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from app.github.errors import (
@@ -202,18 +203,19 @@ async def _ensure_pull(
         return await repo.find_pull(branch.name)  # closed ones too: nobody's "no" is undone
 
     async def create() -> Pull:
-        fields = {
-            "title": text.title,
-            "head": branch.name,
-            "base": change.base_branch,
-            "body": text.body,
-        }
+        open_it = partial(
+            repo.create_pull,
+            title=text.title,
+            head=branch.name,
+            base=change.base_branch,
+            body=text.body,
+        )
         try:
-            return await repo.create_pull(**fields)
+            return await open_it()
         except Unprocessable as error:
             if "draft" not in error.message.lower():
                 raise
-            return await repo.create_pull(**fields, draft=False)  # a plan without drafts
+            return await open_it(draft=False)  # a plan without drafts
 
     pull = await find_or_create(find, create)
     await recorder.done("pull_request", pull.number, pull.url)

@@ -7,7 +7,12 @@ Purpose = Literal["read", "talk", "publish"]
 
 PERMISSIONS: dict[Purpose, Any] = {
     "read": {"metadata": "read", "contents": "read"},
-    "talk": {"metadata": "read", "issues": "write", "pull_requests": "write"},
+    "talk": {
+        "metadata": "read",
+        "contents": "read",
+        "issues": "write",
+        "pull_requests": "write",
+    },
     "publish": {
         "metadata": "read",
         "contents": "write",

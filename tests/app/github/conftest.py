@@ -1,11 +1,27 @@
-"""Real git repositories for the tests of mirrors and patches."""
+"""Real git repositories, and an emulated GitHub that checks every request it sees."""
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from app.github.client import GitHubApp, GitHubRepo
+from app.github.mirror import Remote
+from app.github.source import MirrorSource, checkout
+from app.github.values import Purpose
+from app.settings import Settings
+from emulator.github.cli import use_manifest
+from emulator.github.hub import GitHub
+from emulator.github.records import Installation
+from emulator.github.records import Repository as EmulatedRepository
+from emulator.github.running import running
+
+CALC = "def add(a, b):\n    return a - b\n"
 
 QUIET = {
     "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -69,3 +85,63 @@ def repository(make_repository: Callable[[str], Repository]) -> Repository:
     made.write("README.md", "calc\n")
     made.commit("first")
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An emulated GitHub with one seeded repository, the App installed, and its client."""
+
+    hub: GitHub
+    repo: EmulatedRepository
+    installation: Installation
+    settings: Settings
+    app: GitHubApp
+    base: str
+
+    def open(self, purpose: Purpose = "publish") -> AbstractAsyncContextManager[GitHubRepo]:
+        """The repository with a token for `purpose`."""
+        return self.app.repository(self.installation.id, self.repo.id, self.repo.full_name, purpose)
+
+    async def remote(self) -> Remote:
+        """Where the mirror is fetched from, with a token that can read."""
+        token = await self.app.token(self.installation.id, self.repo.id, "read")
+        return Remote(self.settings.github_url, self.repo.full_name, token)
+
+    async def source(self) -> MirrorSource:
+        """The seeded repository, fetched."""
+        return await checkout(
+            self.settings.data_dir,
+            self.installation.id,
+            self.repo.id,
+            await self.remote(),
+            self.repo.default_branch,
+        )
+
+    def requests(self, method: str, ending: str) -> list[dict[str, Any]]:
+        """Requests the hub has seen, by method and end of the path."""
+        return [
+            seen
+            for seen in self.hub.requests
+            if seen["method"] == method and seen["path"].endswith(ending)
+        ]
+
+
+@pytest.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Site]:
+    """A private repository `acme/widgets` whose default branch is `trunk`, and the App."""
+    hub = GitHub(tmp_path / "github")
+    use_manifest(hub, Path(__file__).parents[3] / "app.yml")
+    async with running(hub):
+        repo = hub.add_repository("widgets", "trunk", private=True)
+        base = hub.seed(repo, {"src/calc.py": CALC, "README.md": "calc\n"})
+        installation = hub.install()
+        host = hub.url.removeprefix("http://")
+        settings = Settings(
+            app_id=str(hub.app_id),
+            private_key=hub.key.pem,
+            ghe_host=host,
+            ghe_protocol="http",
+            data_dir=tmp_path / "data",
+        )
+        yield Site(hub, repo, installation, settings, GitHubApp(settings), base)
+        assert hub.violations == []
