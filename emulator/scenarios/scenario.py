@@ -101,8 +101,8 @@ def names() -> tuple[str, ...]:
 def load(name: str) -> Scenario:
     """Read a scenario from its folder.
 
-    Raises KeyError with the known names for an unknown one, pydantic.ValidationError for data
-    that does not fit.
+    Raises KeyError with the known names for an unknown one, ValueError (pydantic's, too) for
+    data that does not fit, FileNotFoundError for a patch or reproduction that is not there.
     """
     if name not in names():
         raise KeyError(f"No scenario {name!r}; there are {', '.join(names())}.")
@@ -128,6 +128,8 @@ def _issue(path: Path) -> tuple[str, str]:
 
 
 def _candidate(folder: Path, data: Any) -> ScriptedCandidate:
+    if unknown := data.keys() - _Entry.__dataclass_fields__.keys():
+        raise ValueError(f"{folder.name}: {data.get('id')} has unknown fields {sorted(unknown)}.")
     entry = from_json(_Entry, data)
     return from_json(
         ScriptedCandidate,

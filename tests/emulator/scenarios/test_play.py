@@ -1,0 +1,50 @@
+"""A scenario turns into a script that answers at the addresses of a run."""
+
+from pathlib import Path
+
+from emulator.scenarios.play import script
+from emulator.scenarios.repository import base_files
+from emulator.scenarios.scenario import Scenario
+
+
+def test_every_item_has_answers(scenario: Scenario, base: Path) -> None:
+    """All twelve items are planned and coded, and the Test agent answers."""
+    played = script(scenario, base_files(scenario, base))
+    stages = {"G": "global", "L": "local", "S": "synthesis"}
+    for each in scenario.candidates:
+        first = "judge" if each.id.startswith("S") else "0"
+        assert f"{stages[each.id[0]]}/{each.id}/{first}" in played
+        assert f"code/{each.id}/0" in played
+    assert "verify/exclusions/exclusions" in played
+
+
+def test_edits_of_a_coder_make_its_patch(scenario: Scenario, base: Path) -> None:
+    """Playing a coder's edits on the base files gives what its patch gives."""
+    files = base_files(scenario, base)
+    played = script(scenario, files)
+    for each in scenario.candidates:
+        texts = dict(files)
+        for block in _edits(played, each.id):
+            if "old" in block and block["path"] in texts:
+                assert texts[block["path"]].count(block["old"]) == 1
+                texts[block["path"]] = texts[block["path"]].replace(block["old"], block["new"])
+        assert {path for path in files if texts[path] != files[path]} == {
+            path for path in files if f"+++ b/{path}\n" in each.patch
+        }
+        added = [
+            line[1:]
+            for line in each.patch.splitlines()
+            if line.startswith("+") and not line.startswith("+++")
+        ]
+        together = "".join(texts.values())
+        assert all(line in together for line in added)
+
+
+def _edits(played: dict[str, object], candidate: str) -> list[dict[str, str]]:
+    found = []
+    turn = 0
+    while (entry := played.get(f"code/{candidate}/{turn}")) is not None:
+        assert isinstance(entry, list)
+        found += [block["input"] for block in entry if block.get("name") == "edit"]
+        turn += 1
+    return found
