@@ -2,14 +2,14 @@
 
 from collections.abc import Awaitable, Callable
 
-from sandbox.environment.plan import make_plan
-
 from pipeline.errors import EmptyRepository
 from pipeline.explore.state import Exploration
+from pipeline.notes import about_repository, environment_note
 from pipeline.recipes.prism import prism
 from pipeline.services import Services
 from pipeline.values import Decision, Task
 from sandbox.base import Environment
+from sandbox.environment.plan import make_plan
 
 RECIPES: dict[str, Callable[[Exploration], Awaitable[Decision]]] = {"prism": prism}
 
@@ -40,29 +40,3 @@ async def _prepare(services: Services) -> Environment:
         await services.journal.finish("environment", "environment", summary)
     await services.progress.update("environment", 1, 1, environment_note(environment))
     return environment
-
-
-def environment_note(environment: Environment) -> str:
-    """One line about the set-up and the suite before any change."""
-    setup = "cached" if environment.cached else f"{environment.setup_s:.0f} s"
-    return f"{environment.plan.origin}, {setup}; {baseline_note(environment)}"
-
-
-def baseline_note(environment: Environment) -> str:
-    """What the suite did before any change, in words."""
-    if environment.baseline is None:
-        return "no test command found"
-    if not environment.baseline.results:
-        return "the test suite gave no verdict before any change"
-    failing = environment.baseline.with_status("fail") | environment.baseline.with_status("error")
-    return (
-        f"{len(environment.stable_passes)} tests pass, {len(failing)} fail before any change "
-        f"(`{environment.plan.test}`, {environment.baseline.duration_s:.0f} s)"
-    )
-
-
-def about_repository(environment: Environment) -> str:
-    """What agents are told: language, test command, and what the suite did before any change."""
-    plan = environment.plan
-    command = f"Tests are run by `{plan.test}`." if plan.test else "No test command was found."
-    return f"Language: {plan.language}. {command} Before any change: {baseline_note(environment)}."

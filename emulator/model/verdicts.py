@@ -24,19 +24,19 @@ def explored_answers(candidate: ScriptedCandidate, run: ScriptedRun, last: int) 
     """Verdicts around one planner; `last` is the index of a global planner's last step."""
     stage = "global" if candidate.id.startswith("G") else "local"
     at = f"{stage}/{candidate.id}"
-    script: Script = {f"{at}/tuple": _answer(**_tuple_fields(candidate))}
     if stage == "local":
         order = [*range(last - 1, -1, -1), last]
         return {
-            **script,
             f"{at}/rank": _answer(order=order),
             f"{at}/guide": _local_guide(candidate, run),
         }
     earlier = _earlier(candidate, run)
-    if earlier:
-        script[f"{at}/guide"] = _guide(candidate, earlier)
-        script[f"{at}/contrast"] = _contrast(candidate, earlier)
-    return script
+    if not earlier:
+        return {}
+    return {
+        f"{at}/guide": _guide(candidate, earlier),
+        f"{at}/contrast": _contrast(candidate, earlier),
+    }
 
 
 def synthesis_answers(candidate: ScriptedCandidate, run: ScriptedRun) -> Script:

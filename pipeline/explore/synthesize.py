@@ -6,8 +6,8 @@ Source: Prism, solution synthesis (method.md §2.3.4), across all branches.
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from pipeline.agent.excerpts import excerpts, places_of
 from pipeline.errors import MalformedAnswer
-from pipeline.explore.excerpts import excerpts
 from pipeline.explore.plan import explored_plan
 from pipeline.explore.state import Exploration, Explored
 from pipeline.items import side_by_side, step
@@ -47,7 +47,7 @@ async def _judged(
     material = {
         "issue": issue_block(x.task),
         "plans": plans_text(plans),
-        "code": await excerpts(x.services.source, plans.values()),
+        "code": await excerpts(x.workspace, places_of(plans.values())),
     }
     reviews = await _reviews(x, at, material)
     prompt = render("judge", spine=spine.id, reviews=reviews, **material)

@@ -14,20 +14,6 @@ Dimension = Literal["root_cause", "expected_behaviour", "strategy", "context"]
 
 
 @dataclass(frozen=True, slots=True)
-class SolutionVerdict:
-    """Prompt `tuple`: the four-tuple taken from a plan's text."""
-
-    root_cause: str
-    expected_behaviour: str
-    strategy: str
-    context: tuple[Location, ...]
-
-    def solution(self) -> Solution:
-        """The same as a value of the pipeline."""
-        return Solution(self.root_cause, self.expected_behaviour, self.strategy, self.context)
-
-
-@dataclass(frozen=True, slots=True)
 class EarlierView:
     """How one earlier plan sees the bug."""
 

@@ -21,8 +21,26 @@ async def prism(x: Exploration) -> Decision:
     globals_ = await sample_contrast(x, config.n_global)
     locals_ = await _locals(x, globals_, config.n_local)
     syntheses = await _syntheses(x, globals_[: config.n_synthesis], globals_ + locals_)
-    candidates = await _patches(x, globals_ + locals_ + syntheses)
-    return await decide(x, candidates)
+    explored = globals_ + locals_ + syntheses
+    candidates = await _patches(x, explored)
+    return await decide(x, candidates, lost_notes(explored, candidates))
+
+
+def lost_notes(
+    explored: tuple[Explored, ...], candidates: tuple[Candidate, ...]
+) -> tuple[str, ...]:
+    """One sentence for each sample that ended without a plan or before its coder was done."""
+    plans = [
+        f"{each.id} ended without a plan ({each.exit_status})."
+        for each in explored
+        if each.plan is None
+    ]
+    coders = [
+        f"The coder of {each.id} was ended early ({each.exit_status})."
+        for each in candidates
+        if each.exit_status != "submitted"
+    ]
+    return (*plans, *coders)
 
 
 async def _locals(x: Exploration, parents: tuple[Explored, ...], n: int) -> tuple[Explored, ...]:

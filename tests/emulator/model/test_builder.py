@@ -25,7 +25,6 @@ from pipeline.model.verdicts import (
     LocalGuideVerdict,
     RankVerdict,
     RiskVerdict,
-    SolutionVerdict,
 )
 from pipeline.services import CallAddress
 from pipeline.values import Change, Exclusion, Location
@@ -139,12 +138,10 @@ async def test_a_planner_hands_in_its_plan_at_the_fourth_turn(fix: str, tmp_path
 @pytest.mark.parametrize(
     ("address", "schema"),
     [
-        ("global/G1/tuple", SolutionVerdict),
         ("global/G2/guide", GuideVerdict),
         ("global/G3/contrast", ContrastVerdict),
         ("local/L1.1/rank", RankVerdict),
         ("local/L3.2/guide", LocalGuideVerdict),
-        ("local/L3.2/tuple", SolutionVerdict),
         ("synthesis/S1/completeness", CompletenessVerdict),
         ("synthesis/S2/risk", RiskVerdict),
         ("synthesis/S3/judge", JudgeVerdict),
@@ -189,10 +186,10 @@ def test_raw_answers_replace_and_extra_turns_come_before_submit(fix: str) -> Non
     run = ScriptedRun(
         (candidate("G1", fix, extra_turns=(extra,)),),
         {"calc.py": BASE},
-        answers={"global/G1/tuple": [say("no")]},
+        answers={"global/G1/extra": [say("no")]},
     )
     script = build_script(run)
-    assert script["global/G1/tuple"] == [say("no")]
+    assert script["global/G1/extra"] == [say("no")]
     turns = [entry for address, entry in script.items() if address.startswith("code/G1/")]
     assert turns[-3] == list(extra)
 

@@ -13,7 +13,6 @@ PROMPTS = {
     "planner_guide": {"guide", "evidence", "difference", "avoid"},
     "planner_again": {"findings", "advice"},
     "planner_branch": {"kept", "earlier", "guide"},
-    "tuple": {"plan"},
     "divergence_guide": {"issue", "earlier"},
     "contrast": {"candidate", "earlier"},
     "rank": {"issue", "last", "trajectory", "used"},

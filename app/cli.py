@@ -1,0 +1,116 @@
+"""The command line: `prism demo | serve | worker | fix | doctor`.
+
+Imports stay inside the commands: the web process must not load what only the worker needs.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from app.settings import SettingsError, read_settings
+
+
+@click.group()
+@click.version_option(package_name="prism")
+def main() -> None:
+    """Prism explores several different repairs of an issue, verifies each, votes, opens one PR."""
+
+
+@main.command()
+def serve() -> None:
+    """Run the web process: receives deliveries, answers 202, wakes the worker."""
+    with plain_errors():
+        from app.web import serve as run
+
+        run(read_settings())
+
+
+@main.command()
+def worker() -> None:
+    """Run the worker: admits deliveries and carries out runs. Needs a container engine."""
+    with plain_errors():
+        from app.worker import run_worker_process
+
+        run_worker_process(read_settings())
+
+
+@main.command()
+@click.option(
+    "--repo", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True
+)
+@click.option(
+    "--issue", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True
+)
+@click.option("--commit", default="HEAD", show_default=True, help="What to repair.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write the patch here (default: screen)."
+)
+@click.option("--report", type=click.Path(path_type=Path), help="Write the full report here.")
+@click.option(
+    "--journal", type=click.Path(path_type=Path), help="Resume from this JSON-lines file."
+)
+def fix(
+    repo: Path,
+    issue: Path,
+    commit: str,
+    out: Path | None,
+    report: Path | None,
+    journal: Path | None,
+) -> None:
+    """Repair one issue of a local git repository; GitHub is not involved.
+
+    The issue is a text file whose first line is the title. Ends with 0 when a patch was chosen,
+    with 3 when none deserved it.
+    """
+    with plain_errors():
+        from app.fix import fix_local
+
+        sys.exit(fix_local(read_settings(), repo, issue, commit, out, report, journal))
+
+
+@main.command()
+def doctor() -> None:
+    """Check engine, Redis, database, key, model and permissions; say what to do about each."""
+    with plain_errors():
+        from app.doctor import run_doctor
+
+        sys.exit(run_doctor(read_settings()))
+
+
+@main.command()
+@click.option("--once", is_flag=True, help="End when the pull request is open.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the result here.")
+@click.option(
+    "--live", is_flag=True, envvar="LIVE", help="Use the real model of ANTHROPIC_API_KEY."
+)
+@click.option("--work", type=click.Path(path_type=Path), help="Keep everything below this folder.")
+def demo(once: bool, json_file: Path | None, live: bool, work: Path | None) -> None:
+    """Show the whole product on this machine: a real bug, an emulated GitHub, a scripted model."""
+    with plain_errors():
+        from app.demo.run import run_demo
+
+        sys.exit(run_demo(once=once, json_file=json_file, live=live, work=work))
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Expected failures are one sentence and exit code 2, not a traceback."""
+    try:
+        yield
+    except SettingsError as error:
+        raise _failure(str(error)) from None
+    except ConnectionError as error:
+        raise _failure(str(error)) from None
+
+
+def _failure(message: str) -> click.ClickException:
+    failure = click.ClickException(message)
+    failure.exit_code = 2
+    return failure
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""`prism fix`: the same pipeline on a local repository, without GitHub."""
+
+import asyncio
+import hashlib
+import json
+from pathlib import Path
+
+from rich.console import Console
+
+from app.github.source import local_source
+from app.messages.render import local_report
+from app.services import open_backend, open_model, run_config
+from app.settings import Settings
+from pipeline.journal import JsonLinesJournal
+from pipeline.jsonable import to_json
+from pipeline.resolve import resolve
+from pipeline.services import PipelineStage, Services
+from pipeline.values import Decision, Task, Usage
+
+NO_PATCH = 3
+MAX_ISSUE_BYTES = 300_000
+
+
+class ScreenProgress:
+    """One line on the screen as stages move on."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    async def update(self, stage: PipelineStage, done: int, total: int, note: str = "") -> None:
+        """See pipeline.services.Progress."""
+        self._console.print(f"[dim]{stage}: {done} of {total}{' – ' + note if note else ''}[/]")
+
+
+def fix_local(
+    settings: Settings,
+    repository: Path,
+    issue: Path,
+    commit: str,
+    out: Path | None,
+    report: Path | None,
+    journal: Path | None,
+) -> int:
+    """Repair the issue; writes patch and report, returns 0 with a patch and 3 without."""
+    console = Console(stderr=True)
+    title, body = read_issue(issue)
+    with local_source(repository, commit) as source:
+        task = Task(repository.resolve().name, None, title, body, source.base_commit)
+        path = journal or settings.data_dir / "fix" / f"{run_name(task)}.jsonl"
+        ledger = JsonLinesJournal(path, settings.budget_usd)
+        console.print(f"[dim]Journal: {path} (start again with the same file to resume)[/]")
+
+        async def work() -> tuple[Decision, Usage]:
+            async with open_model(settings, ledger, run_name(task)) as model:
+                services = Services(
+                    run=run_name(task),
+                    model=model,
+                    sandbox=open_backend(settings),
+                    source=source,
+                    journal=ledger,
+                    budget=ledger,
+                    progress=ScreenProgress(console),
+                    config=run_config(settings),
+                )
+                return await resolve(task, services, settings.recipe), await ledger.spent()
+
+        decision, usage = asyncio.run(work())
+    return _deliver(console, task, decision, usage, out, report)
+
+
+def read_issue(path: Path) -> tuple[str, str]:
+    """Title and body of an issue file: the first line is the title, as a heading or plain."""
+    text = path.read_bytes()[:MAX_ISSUE_BYTES].decode("utf-8", "replace")
+    title, _, body = text.strip().partition("\n")
+    return title.lstrip("# ").strip(), body.strip()
+
+
+def run_name(task: Task) -> str:
+    """A name for the run that is the same for the same issue on the same commit."""
+    text = json.dumps([task.base_commit, task.title, task.body])
+    return f"fix-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def _deliver(
+    console: Console,
+    task: Task,
+    decision: Decision,
+    usage: Usage,
+    out: Path | None,
+    report: Path | None,
+) -> int:
+    text = local_report(task, decision, usage)
+    if report is not None and report.suffix == ".json":
+        data = {"decision": to_json(decision), "usage": to_json(usage)}
+        report.write_text(json.dumps(data, indent=2, ensure_ascii=False), encoding="utf-8")
+    elif report is not None:
+        report.write_text(text, encoding="utf-8")
+    if decision.outcome == "no_patch":
+        console.print(text, markup=False)
+        return NO_PATCH
+    if out is not None:
+        out.write_text(decision.patch, encoding="utf-8", errors="surrogateescape")
+        console.print(f"Patch of {decision.ballot.winner}: {out}")
+    else:
+        print(decision.patch, end="")  # noqa: T201 - the patch is this command's output
+    return 0

@@ -1,0 +1,248 @@
+"""One claimed run, from the checkout to the pull request.
+
+checkout ─▶ status comment ─▶ resolve (pipeline) ─▶ publish ─▶ last words
+"""
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from app.failures import EXPECTED, GIVEN_UP, NO_LONGER_ALLOWED, failure_of
+from app.github.errors import PatchRefused, RateLimited
+from app.github.mirror import Remote
+from app.github.publisher import Author, Branch, Change, Published, Text, publish
+from app.github.recorder import Recorder
+from app.github.source import MirrorSource, checkout
+from app.github.status import StatusBoard
+from app.jobs.contract import RunEnd
+from app.ledger import runs, snapshots
+from app.ledger.budget import SqlBudget
+from app.ledger.items import SqlJournal
+from app.ledger.runs import Claim, Run
+from app.ledger.snapshots import Snapshot
+from app.messages import render
+from app.messages.facts import Failure, Removal, RunFacts
+from app.services import open_model, run_config
+from app.settings import Settings
+from pipeline.resolve import resolve
+from pipeline.services import Services
+from pipeline.values import Decision, Task
+from sandbox.base import Sandbox
+
+if TYPE_CHECKING:
+    from app.github.client import GitHubApp
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """What every run of this worker shares."""
+
+    settings: Settings
+    engine: AsyncEngine
+    github: "GitHubApp"
+    sandbox: Sandbox
+
+    async def __call__(self, claim: Claim) -> RunEnd:
+        """Work on a claimed run until its end (an app.jobs.contract.RunBody).
+
+        What people should know ends in the status comment. ConnectionErrors are passed on: the
+        run is given back and goes on later from its journal.
+        """
+        snapshot = await snapshots.load(self.engine, claim.run.snapshot_id)
+        assert snapshot is not None, "a run is created after its snapshot"
+        async with self._at_work(claim, snapshot) as work:
+            return await work.carry_out()
+
+    @asynccontextmanager
+    async def _at_work(self, claim: Claim, snapshot: Snapshot) -> AsyncIterator["_Work"]:
+        run = claim.run
+        place = (run.installation_id, run.repository_id, run.repository)
+        async with self.github.repository(*place, "talk") as repo:
+            recorder = Recorder(self.engine, run.id, claim.epoch)
+            budget = SqlBudget(self.engine, run.id, claim.epoch)
+            facts = _facts(self, run, snapshot)
+            board = StatusBoard(
+                repo,
+                recorder,
+                run.issue_number,
+                lambda stages, usage: render.status(facts, stages, usage, _elapsed(run)),
+                budget.spent,
+            )
+            try:
+                await board.open()
+                yield _Work(self, claim, snapshot, facts, recorder, budget, board)
+            finally:
+                await board.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One run at work under one claim."""
+
+    runner: Runner
+    claim: Claim
+    snapshot: Snapshot
+    facts: RunFacts
+    recorder: Recorder
+    budget: SqlBudget
+    board: StatusBoard
+
+    @property
+    def run(self) -> Run:
+        return self.claim.run
+
+    async def carry_out(self) -> RunEnd:
+        """Resolve and publish; expected failures become words on the issue and a final state."""
+        if self.claim.is_exhausted:
+            return await self._fail(GIVEN_UP)
+        try:
+            source = await self._checkout()
+            decision = await self._resolve(source)
+            if decision.outcome == "no_patch":
+                return await self._abstain(decision)
+            return await self._publish(source, decision)
+        except PatchRefused as error:
+            return await self._refuse(error)
+        except (ConnectionError, RateLimited):
+            raise  # not now: the run is given back
+        except EXPECTED as error:
+            log.warning("run failed", run_id=self.run.id, error=str(error))
+            return await self._fail(failure_of(error))
+
+    async def _checkout(self) -> MirrorSource:
+        runner, run = self.runner, self.run
+        token = await runner.github.token(run.installation_id, run.repository_id, "read")
+        remote = Remote(runner.settings.github_url, run.repository, token)
+        return await checkout(
+            runner.settings.data_dir / "mirrors",
+            run.installation_id,
+            run.repository_id,
+            remote,
+            run.base_branch,
+            run.base_commit,
+        )
+
+    async def _resolve(self, source: MirrorSource) -> Decision:
+        runner, run = self.runner, self.run
+        task = Task(
+            run.repository,
+            run.issue_number,
+            self.snapshot.title,
+            self.snapshot.body,
+            source.base_commit,
+        )
+        async with open_model(runner.settings, self.budget, run.id) as model:
+            services = Services(
+                run=run.id,
+                model=model,
+                sandbox=runner.sandbox,
+                source=source,
+                journal=SqlJournal(runner.engine, run.id, self.claim.epoch),
+                budget=self.budget,
+                progress=self.board,
+                config=run_config(runner.settings),
+            )
+            return await resolve(task, services, runner.settings.recipe)
+
+    async def _publish(self, source: MirrorSource, decision: Decision) -> RunEnd:
+        """The way out: permission again, policy, commit, branch, pull request."""
+        runner, run = self.runner, self.run
+        await runs.set_stage(runner.engine, run.id, self.claim.epoch, "publish", "publishing")
+        usage = await self.budget.spent()
+        title = render.pull_request_title(self.facts, decision)
+        change = Change(
+            run_id=run.id,
+            issue_number=run.issue_number,
+            branch=run.branch,
+            base_branch=run.base_branch,
+            base_commit=source.base_commit,
+            patch=decision.patch,
+            subject=title,
+            issue_author=Author(self.snapshot.author, self.snapshot.author_id),
+        )
+
+        def compose(branch: Branch) -> Text:
+            made = render.pull_request(
+                self.facts,
+                decision,
+                usage,
+                _elapsed(run),
+                moved_from=branch.moved_from,
+                ci_held=branch.ci_held,
+                held=branch.held,
+            )
+            return Text(made.title, made.body)
+
+        published = await self._send(source, change, compose)
+        if published is None:
+            return await self._fail(NO_LONGER_ALLOWED)
+        number = published.pull.number
+        await self.board.finish(render.opened(self.facts, number, decision, usage, _elapsed(run)))
+        return RunEnd("done", f"Pull request #{number}: {published.pull.url}")
+
+    async def _send(
+        self, source: MirrorSource, change: Change, compose: Callable[[Branch], Text]
+    ) -> Published | None:
+        """Publish with a token of its own; None when the requester may not write any more."""
+        run = self.run
+        place = (run.installation_id, run.repository_id, run.repository)
+        async with self.runner.github.repository(*place, "publish") as repo:
+            permission = await repo.permission(run.requested_by)
+            if permission is None or not permission.can_write:
+                return None
+            return await publish(repo, self.recorder, source.mirror, change, compose)
+
+    async def _abstain(self, decision: Decision) -> RunEnd:
+        usage = await self.budget.spent()
+        if any("(budget)" in note for note in decision.notes):
+            reached = f"{len(decision.candidates)} patches were written; none passed every check."
+            text = render.budget_reached(self.facts, usage, _elapsed(self.run), reached)
+            await self.board.finish(text)
+            return RunEnd("budget_exhausted", f"Budget reached. {reached}")
+        text = render.no_patch(self.facts, decision, usage, _elapsed(self.run))
+        await self.board.finish(text)
+        return RunEnd("no_fix", f"No confident patch. {decision.ballot.rule}")
+
+    async def _refuse(self, error: PatchRefused) -> RunEnd:
+        usage = await self.budget.spent()
+        text = render.refused(self.facts, error.reasons, usage, _elapsed(self.run))
+        await self.board.finish(text)
+        return RunEnd("rejected", f"Refused by the patch policy: {' '.join(error.reasons)}")
+
+    async def _fail(self, failure: Failure) -> RunEnd:
+        usage = await self.budget.spent()
+        await self.board.finish(render.failed(self.facts, failure, usage, _elapsed(self.run)))
+        return RunEnd("failed", f"{failure.phase}: {failure.cause}")
+
+
+def _elapsed(run: Run) -> float:
+    return max(0.0, time.time() - run.created_at)
+
+
+def _facts(runner: Runner, run: Run, snapshot: Snapshot) -> RunFacts:
+    settings = runner.settings
+    models = (settings.model, settings.verdict_model)
+    return RunFacts(
+        run_id=run.id,
+        repository=run.repository,
+        issue_number=run.issue_number,
+        requested_by=run.requested_by,
+        base_branch=run.base_branch,
+        base_commit=run.base_commit,
+        budget_usd=run.budget_usd,
+        isolation=runner.sandbox.isolation,
+        generation=run.generation,
+        recipe=settings.recipe,
+        models=tuple(dict.fromkeys(name for name in models if name)),
+        scripted_model=settings.model_is_local,
+        snapshot_sha256=snapshot.sha256,
+        removed=tuple(Removal(**entry) for entry in snapshot.removed),
+        label=settings.label,
+    )

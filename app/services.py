@@ -1,0 +1,58 @@
+"""Build what a run needs from settings: the one place where backends and models are chosen."""
+
+from app.settings import Settings, SettingsError
+from pipeline.model.gateway import AnthropicModel
+from pipeline.model.prices import read_prices
+from pipeline.services import Budget, RunConfig
+from sandbox.backends import open_sandbox
+from sandbox.base import Sandbox
+
+
+def open_model(settings: Settings, budget: Budget, run: str) -> AnthropicModel:
+    """The model gateway of one run; raises PriceUnknown for a model that cannot be budgeted."""
+    return AnthropicModel(
+        api_key=settings.anthropic_api_key,
+        base_url=settings.anthropic_base_url,
+        model=settings.model,
+        verdict_model=settings.verdict_model,
+        budget=budget,
+        run=run,
+        prices=read_prices(settings.prices),
+    )
+
+
+def open_backend(settings: Settings) -> Sandbox:
+    """The sandbox in force.
+
+    Raises EngineUnavailable without an engine, SettingsError when the process backend is asked
+    for with a model that is not on this machine: what such a model orders must be isolated.
+    """
+    if settings.sandbox == "process" and not settings.model_is_local:
+        raise SettingsError(
+            "PRISM_SANDBOX=process isolates nothing, so it is allowed only with a model on this "
+            "machine (ANTHROPIC_BASE_URL on 127.0.0.1). Install a container engine, or unset it."
+        )
+    return open_sandbox(
+        settings.sandbox,
+        data_dir=settings.data_dir / "sandbox",
+        image=settings.sandbox_image,
+        instance=instance_of(settings),
+    )
+
+
+def instance_of(settings: Settings) -> str:
+    """A label that tells this installation's containers from those of others on the engine."""
+    return f"prism-{settings.app_id or 'local'}"
+
+
+def run_config(settings: Settings) -> RunConfig:
+    """Counts and limits of a run."""
+    return RunConfig(max_parallel=settings.max_parallel)
+
+
+def engine_problem(settings: Settings) -> str:
+    """Why containers cannot be used here, in a sentence that says what to do; "" when they can."""
+    try:
+        return describe_problem(settings.sandbox_image)
+    except EngineUnavailable as error:
+        return str(error)

@@ -1,0 +1,29 @@
+"""An environment in words: for the status, the pull request and the agents."""
+
+from sandbox.base import Environment
+
+
+def environment_note(environment: Environment) -> str:
+    """One line about the set-up and the suite before any change."""
+    setup = "cached" if environment.cached else f"{environment.setup_s:.0f} s"
+    return f"{environment.plan.origin}, {setup}; {baseline_note(environment)}"
+
+
+def baseline_note(environment: Environment) -> str:
+    """What the suite did before any change."""
+    if environment.baseline is None:
+        return "no test command found"
+    if not environment.baseline.results:
+        return "the test suite gave no verdict before any change"
+    failing = environment.baseline.with_status("fail") | environment.baseline.with_status("error")
+    return (
+        f"{len(environment.stable_passes)} tests pass, {len(failing)} fail before any change "
+        f"(`{environment.plan.test}`, {environment.baseline.duration_s:.0f} s)"
+    )
+
+
+def about_repository(environment: Environment) -> str:
+    """What agents are told: language, test command, and what the suite did before any change."""
+    plan = environment.plan
+    command = f"Tests are run by `{plan.test}`." if plan.test else "No test command was found."
+    return f"Language: {plan.language}. {command} Before any change: {baseline_note(environment)}."
