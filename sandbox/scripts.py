@@ -25,13 +25,17 @@ _GIT = """
 set -e
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_OPTIONAL_LOCKS=0
 export GIT_TERMINAL_PROMPT=0 GIT_WORK_TREE="$tree"
-export GIT_AUTHOR_NAME=prism GIT_AUTHOR_EMAIL=prism@localhost GIT_AUTHOR_DATE='0 +0000'
-export GIT_COMMITTER_NAME=prism GIT_COMMITTER_EMAIL=prism@localhost GIT_COMMITTER_DATE='0 +0000'
+export GIT_AUTHOR_NAME=prism GIT_AUTHOR_EMAIL=prism@localhost GIT_AUTHOR_DATE='@0 +0000'
+export GIT_COMMITTER_NAME=prism GIT_COMMITTER_EMAIL=prism@localhost GIT_COMMITTER_DATE='@0 +0000'
 git() {
   command git -c core.bare=false -c core.fsmonitor=false -c core.hooksPath=/dev/null \\
     -c core.attributesFile=/dev/null -c core.excludesFile=/dev/null -c core.autocrlf=false \\
     -c safe.directory='*' "$@"
 }
+bare_repository() (
+  unset GIT_DIR GIT_WORK_TREE
+  command git init -q --bare "$1"
+)
 # Highest precedence: no line-ending conversion, filter or diff driver of the tree applies.
 plain_attributes() {
   mkdir -p "$1/info"
@@ -43,7 +47,7 @@ cd "$tree"
 RECORD_BASE = (
     _GIT
     + """
-command git init -q --bare "$base_git"
+bare_repository "$base_git"
 plain_attributes "$base_git"
 : > "$base_git/info/exclude"
 export GIT_DIR="$base_git" GIT_INDEX_FILE="$base_git/index"
@@ -62,7 +66,7 @@ git ls-tree -r -z --name-only HEAD
 SETTLE = (
     _GIT
     + """
-command git init -q --bare "$work_git"
+bare_repository "$work_git"
 plain_attributes "$work_git"
 echo "$base_git/objects" > "$work_git/objects/info/alternates"
 base=$(GIT_DIR="$base_git" git rev-parse HEAD)
@@ -114,8 +118,20 @@ export HOME="$mine" GIT_DIR="$base_git" GIT_INDEX_FILE="$mine/index"
 export GIT_OBJECT_DIRECTORY="$mine/objects" GIT_ALTERNATE_OBJECT_DIRECTORIES="$base_git/objects"
 git read-tree HEAD
 git add -A --ignore-errors >&2
-git diff --cached --binary --full-index --no-ext-diff --no-textconv --no-renames --no-color \\
-  --src-prefix=a/ --dst-prefix=b/ HEAD
+base=$(git rev-parse HEAD)
+show() {
+  GIT_DIR="$1" git diff --cached --binary --full-index --no-ext-diff \\
+    --no-textconv --no-renames --no-color --src-prefix=a/ --dst-prefix=b/ "$base" -- "${@:2}"
+}
+if [ "$1" != split ]; then show "$base_git"; exit; fi
+# Once more, file by file: what is not UTF-8 before or after is shown as a binary change.
+utf8() { git cat-file blob "$1" 2>/dev/null | iconv -f UTF-8 -t UTF-8 >/dev/null 2>&1; }
+bare_repository "$mine/binary"
+echo '* -diff' > "$mine/binary/info/attributes"
+git diff --cached --name-only --no-renames -z "$base" | while IFS= read -r -d '' path; do
+  if utf8 ":$path" && utf8 "$base:$path"; then kind="$base_git"; else kind="$mine/binary"; fi
+  show "$kind" ":(top,literal)$path"
+done
 """
 )
 

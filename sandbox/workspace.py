@@ -106,26 +106,16 @@ class ShellWorkspace:
 
         Ends leftover processes first, so nothing changes meanwhile. What the set-up left
         untracked, ignored new files and caches are not in it. "" when nothing changed.
-        Raises NotAllowed when it is larger than 20 MB or touches text that is not UTF-8.
+        Text that is not UTF-8 is shown as a binary change. Raises NotAllowed when the patch is
+        larger than 20 MB.
         """
         async with self._git:
             await self._runner.end_processes()
             await self._harness(OPEN_MODES)
-            outcome = await self._runner.run(
-                Script(
-                    text=script(DIFF, self._layout),
-                    actor="extract",
-                    timeout_s=GIT_TIMEOUT_S,
-                    output_limit=PATCH_LIMIT,
-                )
-            )
-        if outcome.truncated or outcome.flooded:
-            raise NotAllowed("The patch is larger than 20 MB.")
-        self._check_git(outcome)
-        try:
-            return outcome.stdout.decode()
-        except UnicodeDecodeError:
-            raise NotAllowed("The patch changes text that is not UTF-8.") from None
+            try:
+                return (await self._extract()).decode()
+            except UnicodeDecodeError:
+                return (await self._extract("split")).decode()
 
     async def apply(self, patch: str) -> ExecResult:
         """Apply a patch without fuzz; nothing changes when it does not apply."""
@@ -171,6 +161,21 @@ class ShellWorkspace:
             )
             await self._runner.end_processes()
         return read_run(self._plan, outcome, await self._report(report))
+
+    async def _extract(self, *args: str) -> bytes:
+        outcome = await self._runner.run(
+            Script(
+                text=script(DIFF, self._layout),
+                args=args,
+                actor="extract",
+                timeout_s=GIT_TIMEOUT_S,
+                output_limit=PATCH_LIMIT,
+            )
+        )
+        if outcome.truncated or outcome.flooded:
+            raise NotAllowed("The patch is larger than 20 MB.")
+        self._check_git(outcome)
+        return outcome.stdout
 
     async def _report(self, path: str) -> bytes | None:
         outcome = await self._runner.run(
