@@ -6,7 +6,6 @@ Nothing here has a work tree. Every function blocks for some milliseconds (one g
 import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +33,16 @@ while read -r old new ref; do
     "without \\`workflows\\` permission" >&2
   exit 1
 done
+"""
+
+
+_CONFIG = """[http]
+	receivepack = true
+[uploadpack]
+	allowFilter = true
+	allowAnySHA1InWant = true
+[gc]
+	auto = 0
 """
 
 
@@ -75,10 +84,8 @@ def create(path: Path, default_branch: str) -> None:
     """Make an empty bare repository that accepts pushes over HTTP."""
     path.mkdir(parents=True)
     git(path, "init", "--quiet", "--bare", f"--initial-branch={default_branch}")
-    git(path, "config", "http.receivepack", "true")
-    git(path, "config", "uploadpack.allowFilter", "true")
-    git(path, "config", "uploadpack.allowAnySHA1InWant", "true")
-    git(path, "config", "gc.auto", "0")
+    with (path / "config").open("a") as config:
+        config.write(_CONFIG)
     hook = path / "hooks" / "pre-receive"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text(_PRE_RECEIVE)
@@ -152,6 +159,14 @@ def is_ancestor(path: Path, older: str, newer: str) -> bool:
     return True
 
 
+def merge_base(path: Path, one: str, other: str) -> str | None:
+    """The best common ancestor of two commits, or None."""
+    try:
+        return git(path, "merge-base", one, other).decode().strip()
+    except GitFailed:
+        return None
+
+
 def is_reference_name(name: str) -> bool:
     """Whether git accepts the full name of a reference."""
     try:
@@ -181,38 +196,14 @@ def list_tree(path: Path, tree: str, *, recursive: bool = False) -> list[TreeEnt
         mode, what, sha, size = head.decode().split()
         entries.append(
             TreeEntry(
-                mode, what, sha, name.decode(errors="replace"), None if size == "-" else int(size)
+                mode,
+                what,
+                sha,
+                name.decode(errors="surrogateescape"),
+                None if size == "-" else int(size),
             )
         )
     return entries
-
-
-def edit_tree(path: Path, base: str | None, entries: Iterable[tuple[str, str, str | None]]) -> str:
-    """Build a tree from `base` and (path, mode, sha) entries; sha None deletes. GitFailed for
-    what git refuses (a path that is not there, an object of the wrong kind)."""
-    with tempfile.TemporaryDirectory() as folder:
-        env = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
-        if base is not None:
-            git(path, "read-tree", base, env=env)
-        for name, mode, sha in entries:
-            _edit(path, env, name, mode, sha)
-        return git(path, "write-tree", env=env).decode().strip()
-
-
-def _edit(path: Path, env: Mapping[str, str], name: str, mode: str, sha: str | None) -> None:
-    inside = git(path, "ls-files", "-z", "--", name, env=env)
-    if sha is None and not inside:
-        raise GitFailed(f"{name} is not in the tree")
-    if inside:
-        gone = b"".join(
-            b"0 " + NO_SHA.encode() + b"\t" + each + b"\0" for each in inside.split(b"\0")[:-1]
-        )
-        git(path, "update-index", "-z", "--index-info", stdin=gone, env=env)
-    if sha is not None and mode == "040000":
-        git(path, "read-tree", f"--prefix={name}/", sha, env=env)
-    elif sha is not None:
-        line = f"{mode} {sha}\t{name}\0".encode()
-        git(path, "update-index", "-z", "--index-info", stdin=line, env=env)
 
 
 def write_commit(

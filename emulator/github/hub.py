@@ -7,6 +7,7 @@ from typing import Literal
 from emulator.github import events, git_store
 from emulator.github.acts import installations, issues, pulls
 from emulator.github.git_store import NO_SHA, Signature
+from emulator.github.git_tree import commit_files
 from emulator.github.records import (
     Comment,
     Installation,
@@ -110,6 +111,15 @@ class GitHub(State):
                 return _fetch(repo, source, branch)
             files = source if isinstance(source, Mapping) else _folder(source)
             return _commit(self, repo, files, message, branch)
+
+    def branch(self, repo: Repository, name: str, start: str | None = None) -> str:
+        """Make a branch at another one's head (the default branch's when None)."""
+        with self.lock:
+            sha = git_store.branch_sha(repo.path, start or repo.default_branch)
+            if sha is None:
+                raise ValueError(f"{repo.full_name} has no branch {start or 'with a commit'}")
+            git_store.update_reference(repo.path, f"refs/heads/{name}", sha, NO_SHA)
+            return sha
 
     def install(
         self,
@@ -272,16 +282,14 @@ def _folder(source: Path) -> dict[str, str | bytes]:
 def _commit(
     state: State, repo: Repository, files: Mapping[str, str | bytes], message: str, branch: str
 ) -> str:
-    entries = []
-    for name, content in files.items():
-        mode = {"*": "100755", "@": "120000"}.get(name[-1], "100644")
-        data = content.encode() if isinstance(content, str) else content
-        blob = git_store.write(repo.path, "blob", data)
-        entries.append((name.rstrip("*@"), mode, blob))
-    tree = git_store.edit_tree(repo.path, None, entries)
-    before = git_store.branch_sha(repo.path, branch)
-    who = Signature("Maintainer", "maintainer@example.org", f"{int(state.now().timestamp())} +0000")
-    parents = [] if before is None else [before]
-    sha = git_store.write_commit(repo.path, tree, parents, f"{message}\n", who, who)
-    git_store.update_reference(repo.path, f"refs/heads/{branch}", sha, before or NO_SHA)
-    return sha
+    modes = {"*": "100755", "@": "120000"}
+    entries = {
+        name.rstrip("*@"): (
+            modes.get(name[-1], "100644"),
+            content.encode() if isinstance(content, str) else content,
+        )
+        for name, content in files.items()
+    }
+    when = f"{int(state.now().timestamp())} +0000"
+    who = Signature("Maintainer", "maintainer@example.org", when)
+    return commit_files(repo.path, branch, entries, f"{message}\n", who)

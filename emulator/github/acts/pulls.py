@@ -38,8 +38,7 @@ def open_pull(
         raise invalid("PullRequest", "head")
     head_sha, base_sha = _branch(repo, head, "head"), _branch(repo, what.base, "base")
     _check_new(state, repo, head, what.base)
-    if not git_store.history(repo.path, f"{base_sha}..{head_sha}", 1):
-        raise _custom(f"No commits between {what.base} and {head}")
+    _check_between(repo, (what.base, base_sha), (head, head_sha))
     pull = Pull(state.new_id(), head, what.base, head_sha, base_sha, what.draft)
     pull.maintainer_can_modify = what.maintainer_can_modify
     now, number = state.now(), next_number(repo)
@@ -63,6 +62,13 @@ def _branch(repo: Repository, name: str, field: str) -> str:
     return sha
 
 
+def _check_between(repo: Repository, base: tuple[str, str], head: tuple[str, str]) -> None:
+    if git_store.merge_base(repo.path, base[1], head[1]) is None:
+        raise _custom(f"The {head[0]} branch has no history in common with {base[0]}")
+    if not git_store.history(repo.path, f"{base[1]}..{head[1]}", 1):
+        raise _custom(f"No commits between {base[0]} and {head[0]}")
+
+
 def _custom(message: str) -> Refused:
     entry = {"resource": "PullRequest", "code": "custom", "message": message}
     return Refused(422, "Validation Failed", (entry,))
@@ -82,6 +88,7 @@ def change_base(state: State, repo: Repository, issue: Issue, base: str, sender:
         return
     sha = _branch(repo, base, "base")
     _check_new(state, repo, issue.pull.head_ref, base)
+    _check_between(repo, (base, sha), (issue.pull.head_ref, issue.pull.head_sha))
     changes = {"base": {"ref": {"from": issue.pull.base_ref}, "sha": {"from": issue.pull.base_sha}}}
     issue.pull.base_ref, issue.pull.base_sha = base, sha
     touch(state, issue)

@@ -9,6 +9,7 @@ from emulator.github import git_store
 from emulator.github.api import Answer, Call, Endpoint
 from emulator.github.errors import Refused, not_accessible, not_found
 from emulator.github.git_store import Commit, GitFailed, Signature
+from emulator.github.git_tree import edit_tree
 from emulator.github.rest.commits import not_empty
 from emulator.github.shapes import git as shapes
 from emulator.github.shapes.repositories import api_url
@@ -57,7 +58,7 @@ def create_tree(call: Call) -> Answer:
     if not entries:
         raise Refused(422, "Invalid tree info")
     try:
-        sha = git_store.edit_tree(call.repo.path, base, entries)
+        sha = edit_tree(call.repo.path, base, entries)
     except GitFailed as cause:
         raise Refused(422, "GitRPC::BadObjectState") from cause
     shown = shapes.tree(call.state, call.repo, sha)

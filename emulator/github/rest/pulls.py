@@ -101,8 +101,8 @@ def list_files(call: Call) -> Answer:
     issue = finding.pull(call)
     assert issue.pull is not None
     shapes.refresh(call.repo, issue.pull)
-    pull, path = issue.pull, call.repo.path
-    base = git_store.git(path, "merge-base", pull.base_sha, pull.head_sha).decode().strip()
+    pull = issue.pull
+    base = git_store.merge_base(call.repo.path, pull.base_sha, pull.head_sha) or pull.base_sha
     return Answer(
         page_of=diff_entries(call.state, call.repo, base, pull.head_sha), show=lambda each: each
     )

@@ -109,7 +109,7 @@ def tree(state: State, repo: Repository, sha: str, *, recursive: bool = False) -
     entries = []
     for each in git_store.list_tree(repo.path, sha, recursive=recursive):
         entry: dict[str, Any] = {
-            "path": each.path,
+            "path": each.path.encode(errors="surrogateescape").decode(errors="replace"),
             "mode": each.mode,
             "type": each.kind,
             "sha": each.sha,
