@@ -12,6 +12,7 @@ from sandbox.engine import Engine, Exec
 from sandbox.errors import SandboxError
 from sandbox.runner import Layout, Outcome, Script
 from sandbox.scripts import END_PROCESSES
+from sandbox.setup import Place
 
 HOME = "/home/sandbox"
 VENV = "/opt/venv"
@@ -22,6 +23,16 @@ LAYOUT = Layout(
     work_git=f"{PRIVATE}/work/git",
     scratch="/tmp",  # noqa: S108 - a tmpfs of this container
 )
+BUNDLE = f"{PRIVATE}/ca.pem"
+MAKE_FOLDERS = f"""
+set -e
+mkdir -p {LAYOUT.tree} {PRIVATE}/work {VENV} {HOME}
+find {LAYOUT.tree} -xdev -mindepth 1 -delete
+chown 0:0 {PRIVATE}
+chown 10001:10001 {LAYOUT.tree} {PRIVATE}/work {VENV} {HOME}
+chmod 755 {LAYOUT.tree} {PRIVATE} {PRIVATE}/work {VENV} {HOME}
+"""
+CLEAN = f"rm -f {BUNDLE}; find /tmp -xdev -mindepth 1 -delete"
 _DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _USERS = {"sandbox": SANDBOX, "extract": EXTRACT}
 _MEMORY = "cat /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control 2>/dev/null"
@@ -104,10 +115,6 @@ class ContainerRunner:
         )
         return await self._engine.exec(self._name, command)
 
-    def with_env(self, env: Mapping[str, str]) -> "ContainerRunner":
-        """The same container with more in the environment of each script."""
-        return ContainerRunner(self._engine, self._name, {**self._env, **env})
-
 
 async def container_runner(engine: Engine, name: str) -> ContainerRunner:
     """A runner whose commands find the virtual environment first on PATH."""
@@ -123,3 +130,16 @@ async def container_runner(engine: Engine, name: str) -> ContainerRunner:
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     return ContainerRunner(engine, name, env)
+
+
+def container_place(runner: ContainerRunner) -> Place:
+    """The set-up container: the tree and the environment belong to the sandbox user."""
+    return Place(
+        runner=runner,
+        venv=VENV,
+        home=HOME,
+        bundle=BUNDLE,
+        python="python3",
+        make_folders=MAKE_FOLDERS,
+        clean=CLEAN,
+    )

@@ -25,7 +25,7 @@ from sandbox.base import (
     TestRun,
     Workspace,
 )
-from sandbox.container_runner import PRIVATE, container_runner
+from sandbox.container_runner import PRIVATE, container_place, container_runner
 from sandbox.containers import ROOT, setup_args, started, workspace_args
 from sandbox.engine import APIError, Engine, ImageNotFound, NotFound
 from sandbox.environment.image import base_image
@@ -97,6 +97,18 @@ class DockerSandbox:
 
         return await self._engine.call(remove)
 
+    async def remove_environments(self, repository: str) -> int:
+        """Remove the stored environments of a repository (its Source key); returns how many."""
+
+        def remove(client: Any) -> int:
+            labels = ["prism.role=environment", f"prism.repository={repository}"]
+            tagged = client.api.images(name=REPOSITORY, filters={"label": labels})
+            for image in tagged:
+                _remove_image(client, image["Id"])
+            return len(tagged)
+
+        return await self._engine.call(remove)
+
     async def prepare(self, source: Source, plan: EnvironmentPlan, run: str) -> Environment:
         """Build or reuse the environment of (repository, base commit, plan, base image).
 
@@ -153,7 +165,7 @@ class DockerSandbox:
         )
         async with started(self._engine, args) as name:
             setup = Setup(
-                runner=await container_runner(self._engine, name),
+                place=container_place(await container_runner(self._engine, name)),
                 limits=self._limits,
                 installers={
                     **installer_environment(self._environ),

@@ -7,7 +7,7 @@ connection, because the SDK's own way buffers without bound and has no time limi
 import asyncio
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from docker.types import LogConfig, Ulimit
 
 from sandbox.errors import EngineUnavailable, SandboxError, WorkspaceLost
 from sandbox.output import CappedOutput
-from sandbox.runner import FLOOD_BYTES, Outcome, Stdin
+from sandbox.runner import FLOOD_BYTES, Outcome, Stdin, chunks
 
 T = TypeVar("T")
 
@@ -210,18 +210,9 @@ async def _talk(connection: socket.socket, early: bytes, stdin: Stdin, streams: 
 async def _send(writer: asyncio.StreamWriter, stdin: Stdin) -> None:
     """Write everything and close the process's standard input."""
     try:
-        async for chunk in _chunks(stdin):
+        async for chunk in chunks(stdin):
             writer.write(chunk)
             await writer.drain()
         writer.write_eof()
     except ConnectionError:
         pass  # the process ended without reading; its exit code tells
-
-
-async def _chunks(stdin: Stdin) -> AsyncIterator[bytes]:
-    if isinstance(stdin, bytes):
-        for start in range(0, len(stdin), 65536):
-            yield stdin[start : start + 65536]
-    else:
-        async for chunk in stdin:
-            yield chunk

@@ -85,6 +85,16 @@ class Runner(Protocol):
         """How often the kernel ended a process of this workspace for its memory, so far."""
 
 
+async def chunks(stdin: Stdin) -> AsyncIterator[bytes]:
+    """Standard input in pieces."""
+    if isinstance(stdin, bytes):
+        for start in range(0, len(stdin), 65536):
+            yield stdin[start : start + 65536]
+    else:
+        async for chunk in stdin:
+            yield chunk
+
+
 _slots: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]" = (
     weakref.WeakKeyDictionary()
 )

@@ -6,6 +6,8 @@ and configuration of tree and user are switched off. Source: sandbox.md attacks 
 tests in tests/sandbox.
 """
 
+from shlex import quote
+
 from sandbox.runner import Layout
 
 # Never part of a patch or a snapshot, whatever .gitignore says.
@@ -212,14 +214,14 @@ exit 1
 
 
 def script(text: str, layout: Layout) -> str:
-    """A script with the layout's paths as shell variables (they need no quoting of their own)."""
+    """A script with the layout's paths as shell variables."""
     paths = {
         "tree": layout.tree,
         "base_git": layout.base_git,
         "work_git": layout.work_git,
         "scratch": layout.scratch,
     }
-    return "".join(f"{name}='{path}'\n" for name, path in paths.items()) + text
+    return "".join(f"{name}={quote(path)}\n" for name, path in paths.items()) + text
 
 
 def exclude_patterns(untracked: tuple[str, ...]) -> str:

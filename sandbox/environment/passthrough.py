@@ -25,6 +25,9 @@ _BUNDLE_NAMES = (
     "GIT_SSL_CAINFO",
     "CARGO_HTTP_CAINFO",
 )
+_LOCAL = re.compile(
+    rf"{NAMES.pattern}|^(PIP|UV|NPM_CONFIG)_\w+$|^({'|'.join(_BUNDLE_NAMES)})$", re.IGNORECASE
+)
 _BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt")
 
 
@@ -38,6 +41,16 @@ def installer_environment(environ: Mapping[str, str]) -> dict[str, str]:
         for name, value in environ.items()
         if NAMES.match(name) and value and not value.startswith(("/", "file:"))
     }
+
+
+def local_installer_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The same for processes on this machine: paths mean something here."""
+    local = {name: value for name, value in environ.items() if _LOCAL.match(name) and value}
+    home = environ.get("HOME", "")
+    for place in (".config/pip/pip.conf", ".pip/pip.conf"):
+        if home and (Path(home) / place).is_file():
+            local.setdefault("PIP_CONFIG_FILE", str(Path(home) / place))
+    return local
 
 
 def bundle_environment(path: str) -> dict[str, str]:

@@ -1,0 +1,28 @@
+"""Choose a sandbox by name."""
+
+from pathlib import Path
+
+from sandbox.base import Limits
+from sandbox.docker import DockerSandbox
+from sandbox.process import ProcessSandbox
+
+
+def open_sandbox(
+    kind: str,
+    *,
+    data_dir: Path,
+    image: str = "",
+    limits: Limits | None = None,
+    instance: str = "prism",
+    allow_process: bool = False,
+) -> DockerSandbox | ProcessSandbox:
+    """The backend `kind` names; nothing is contacted yet (`check_engine` does that).
+
+    `allow_process` is the caller's statement that only trusted code and a scripted model are
+    involved; without it "process" raises NotAllowed. Await `close()` at the end.
+    """
+    if kind == "process":
+        return ProcessSandbox(data_dir=data_dir, allow=allow_process, limits=limits)
+    if kind == "docker":
+        return DockerSandbox(image=image, limits=limits, instance=instance)
+    raise ValueError(f"The sandbox must be docker or process, not {kind!r}.")

@@ -1,0 +1,185 @@
+"""Run scripts as plain processes of this user, and end what they started as far as possible."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+
+from sandbox.output import CappedOutput
+from sandbox.runner import FLOOD_BYTES, Layout, Outcome, Script, chunks
+
+# How long output is still read after a command ended while a child of it holds the pipe.
+_GRACE_S = 0.3
+
+
+class ProcessRunner:
+    """Implements `sandbox.runner.Runner` without any isolation; for trusted code only.
+
+    Every process carries a mark in its environment by which it is found again after it left its
+    process group; one that clears its environment as well gets away.
+    """
+
+    def __init__(self, layout: Layout, env: Mapping[str, str]) -> None:
+        self._layout = layout
+        self._env = env
+        self._mark = token_hex(8)
+
+    @property
+    def layout(self) -> Layout:
+        """Where things are."""
+        return self._layout
+
+    async def run(self, script: Script) -> Outcome:
+        """Run a script; when it is cut or cancelled everything it started is ended first."""
+        start = time.monotonic()
+        command = token_hex(8)
+        process, pipes = await self._start(script, command)
+        out = CappedOutput(script.output_limit)
+        err = out if script.merged else CappedOutput(10_000)
+        readers = [
+            asyncio.create_task(_drain(reader, sink))
+            for (reader, _), sink in zip(pipes, (out, err), strict=False)
+        ]
+        sender = asyncio.create_task(_feed(process, script))
+        timed_out = complete = False
+        try:
+            async with asyncio.timeout(script.timeout_s):
+                await _ended(process, readers)
+            complete = out.total <= FLOOD_BYTES
+        except TimeoutError:
+            timed_out = True
+        finally:
+            if not complete:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                await _end_marked("PRISM_COMMAND", command)
+                await process.wait()
+            for task in (*readers, sender):
+                task.cancel()
+            await asyncio.gather(*readers, sender, return_exceptions=True)
+            for _, transport in pipes:
+                transport.close()
+            if process.stdin is not None:
+                process.stdin.close()
+        return Outcome(
+            exit_code=_shell_code(process.returncode) if complete else None,
+            stdout=out.value(),
+            stderr=b"" if script.merged else err.value(),
+            duration_s=time.monotonic() - start,
+            timed_out=timed_out,
+            flooded=out.total > FLOOD_BYTES,
+            truncated=out.dropped > 0,
+        )
+
+    async def as_root(self, script: Script) -> Outcome:
+        """The same user: nothing is protected from the code here, which is why it is trusted."""
+        return await self.run(script)
+
+    async def end_processes(self) -> None:
+        """End every process that carries this workspace's mark."""
+        await _end_marked("PRISM_WORKSPACE", self._mark)
+
+    async def memory_kills(self) -> int:
+        """Not known without a container."""
+        return 0
+
+    async def _start(
+        self, script: Script, command: str
+    ) -> tuple[
+        asyncio.subprocess.Process, list[tuple[asyncio.StreamReader, asyncio.ReadTransport]]
+    ]:
+        env = {**self._env, **(script.env or {})}
+        env |= {"PRISM_WORKSPACE": self._mark, "PRISM_COMMAND": command}
+        ends = [os.pipe() for _ in range(1 if script.merged else 2)]
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *("bash", "-c", script.text, "prism", *script.args),
+                cwd=self._layout.tree,
+                env=env,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=ends[0][1],
+                stderr=ends[-1][1],
+                start_new_session=True,
+            )
+        except BaseException:
+            for read_end, _ in ends:
+                os.close(read_end)
+            raise
+        finally:
+            for _, write_end in ends:
+                os.close(write_end)
+        return process, [await _reader(read_end) for read_end, _ in ends]
+
+
+async def _reader(read_end: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+    reader = asyncio.StreamReader()
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb")
+    )
+    return reader, transport
+
+
+async def _drain(reader: asyncio.StreamReader, sink: CappedOutput) -> None:
+    while sink.total <= FLOOD_BYTES and (data := await reader.read(65536)):
+        sink.feed(data)
+
+
+async def _feed(process: asyncio.subprocess.Process, script: Script) -> None:
+    """Write standard input and close it; a process that does not read is no error."""
+    assert process.stdin is not None
+    with suppress(ConnectionError):
+        async for chunk in chunks(script.stdin):
+            process.stdin.write(chunk)
+            await process.stdin.drain()
+    process.stdin.close()
+
+
+async def _ended(process: asyncio.subprocess.Process, readers: list["asyncio.Task[None]"]) -> None:
+    """Wait for the process, or for a reader that gave up on a flood."""
+    waiting = asyncio.create_task(process.wait())
+    try:
+        while not waiting.done():
+            open_readers = [reader for reader in readers if not reader.done()]
+            await asyncio.wait([waiting, *open_readers], return_when=asyncio.FIRST_COMPLETED)
+            if not open_readers:
+                await asyncio.wait([waiting], timeout=_GRACE_S)
+                return
+        await asyncio.wait(readers, timeout=_GRACE_S)
+    finally:
+        waiting.cancel()
+
+
+def _shell_code(code: int | None) -> int | None:
+    """Signals as a shell reports them."""
+    return code if code is None or code >= 0 else 128 - code
+
+
+async def _end_marked(name: str, value: str) -> None:
+    """Kill what carries the mark until nothing does (Linux; elsewhere there is no /proc)."""
+    mark = f"{name}={value}".encode()
+    for _ in range(50):
+        found = [pid for pid in _processes() if mark in _environment(pid)]
+        if not found:
+            return
+        for pid in found:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        await asyncio.sleep(0.02)
+
+
+def _processes() -> list[int]:
+    proc = Path("/proc")
+    if not proc.is_dir():
+        return []
+    return [int(entry.name) for entry in proc.iterdir() if entry.name.isdigit()]
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []  # gone, or somebody else's
