@@ -1,0 +1,66 @@
+"""Test runs as evidence."""
+
+import pytest
+
+from pipeline.evidence.runs import check_status, file_of, target_of
+from pipeline.values import CheckStatus
+from sandbox.base import EnvironmentPlan, TestRun, TestStatus
+
+
+def ran(*, timed_out: bool = False, **results: TestStatus) -> TestRun:
+    """A run with these results."""
+    return TestRun(results, 0, 0.0, timed_out, structured=True, output="")
+
+
+@pytest.mark.parametrize(
+    ("run", "runner", "status"),
+    [
+        (ran(a="pass", b="pass"), "pytest", "pass"),
+        (ran(a="pass", b="pass", c="skip"), "pytest", "pass"),
+        (ran(a="pass", b="fail"), "pytest", "fail"),
+        (ran(a="pass", b="pass", c="fail"), "pytest", "fail"),
+        (ran(a="pass", b="error"), "pytest", "error"),
+        (ran(a="pass", b="error"), "unittest", "fail"),
+        (ran(**{"loader._FailedTest.x": "error"}), "unittest", "error"),
+        (ran(a="fail", b="error"), "pytest", "fail"),
+        (ran(a="pass"), "pytest", "missing"),
+        (ran(a="pass", b="skip"), "pytest", "missing"),
+        (ran(), "pytest", "missing"),
+        (ran(suite="pass"), "pytest", "missing"),
+        (ran(timed_out=True, a="pass", b="pass"), "pytest", "timeout"),
+    ],
+)
+def test_only_a_full_report_is_a_pass(run: TestRun, runner: str, status: CheckStatus) -> None:
+    """Every wanted test has to be there and pass, and nothing else in the file may fail."""
+    assert check_status(run, ("a", "b"), runner) == status
+
+
+def test_no_wanted_test_is_no_pass() -> None:
+    """Nothing asked is nothing shown."""
+    assert check_status(ran(a="pass"), (), "pytest") == "missing"
+
+
+@pytest.mark.parametrize(
+    ("test", "file"),
+    [
+        ("tests/test_a.py::T::test_x[1]", "tests/test_a.py"),
+        ("tests.test_a.T.test_x", "tests/test_a.py"),
+        ("tests.test_a.T::test_x", "tests/test_a.py"),
+        ("test/a.js > does > it", "test/a.js"),
+        ("does > it", None),
+        ("tests/other.py::test_x", None),
+        ("suite", None),
+    ],
+)
+def test_an_id_names_its_file(test: str, file: str | None) -> None:
+    """Ids of each runner lead to a file of the repository, or to none."""
+    assert file_of(test, ["tests/test_a.py", "test/a.js", "tests/__init__.py"]) == file
+
+
+@pytest.mark.parametrize(
+    ("runner", "target"), [("pytest", "f > t"), ("jest", "f"), ("node", None), ("exit_code", None)]
+)
+def test_what_can_be_run_alone(runner: str, target: str | None) -> None:
+    """A single test, its file, or nothing, by runner."""
+    plan = EnvironmentPlan("node", (), "x", runner, "")  # type: ignore[arg-type]
+    assert target_of("f > t", plan) == target
