@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -60,7 +61,7 @@ def _faults(state: GitHub) -> Handler:
         try:
             order = _order(await request.json())
             state.faults.add(**order)
-        except (ValueError, TypeError, KeyError) as cause:
+        except (ValueError, TypeError, KeyError, re.error) as cause:
             return JSONResponse({"error": f"not a fault: {cause}"}, 422)
         return JSONResponse({"ordered": True}, 201)
 

@@ -13,6 +13,7 @@ from emulator.github.api import Answer, Call, Caller, Endpoint
 from emulator.github.auth import admit, caller_of
 from emulator.github.errors import DOCUMENTATION, Refused, not_found
 from emulator.github.faults import Fault
+from emulator.github.git_store import GitFailed
 from emulator.github.paging import page
 from emulator.github.records import Repository
 from emulator.github.state import State
@@ -41,6 +42,10 @@ def _locked(
             response = _perform(state, endpoint, request, raw, caller, fault)
         except Refused as refused:
             response = _json(refused.status, refused.body(), dict(refused.headers))
+        except GitFailed as failed:
+            complaint = f"{request.method} {request.url.path}: git failed: {failed}"
+            state.violations.append(complaint)
+            response = PlainTextResponse(complaint, 500)
         response.headers["X-GitHub-Request-Id"] = request_id
         response.headers["X-GitHub-Media-Type"] = "github.v3; format=json"
         response.headers.update(_rate_headers(state, caller))

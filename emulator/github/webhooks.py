@@ -36,7 +36,7 @@ class Webhooks:
         self._ids = itertools.count(app_id * 1_000_000)
         self._pool = ThreadPoolExecutor(PARALLEL, thread_name_prefix="webhook")
         self._pending: set[Future[None]] = set()
-        self._client = httpx.Client(trust_env=False, follow_redirects=False)
+        self._client: httpx.Client | None = None
 
     def send(
         self,
@@ -81,16 +81,19 @@ class Webhooks:
         self.deliveries.append(delivery)
         # Serialised now: what happens to the issue later does not change what is sent.
         body = json.dumps(delivery.payload, ensure_ascii=False).encode()
-        future = self._pool.submit(self._post, delivery, body, self.url)
+        if self._client is None:
+            # Not before it is needed: its TLS context costs 40 ms.
+            self._client = httpx.Client(trust_env=False, follow_redirects=False)
+        future = self._pool.submit(self._post, self._client, delivery, body, self.url)
         self._pending.add(future)
         future.add_done_callback(self._pending.discard)
         return delivery
 
-    def _post(self, delivery: Delivery, body: bytes, url: str) -> None:
+    def _post(self, client: httpx.Client, delivery: Delivery, body: bytes, url: str) -> None:
         delivery.request_headers = self._headers(delivery, body)
         began = time.monotonic()
         try:
-            response = self._client.post(
+            response = client.post(
                 url, content=body, headers=delivery.request_headers, timeout=self.timeout_s
             )
         except httpx.TimeoutException:
@@ -129,7 +132,8 @@ class Webhooks:
     def close(self) -> None:
         """Let the running deliveries end and free the threads."""
         self._pool.shutdown(wait=True)
-        self._client.close()
+        if self._client is not None:
+            self._client.close()
 
 
 def _mac(secret: str, body: bytes, algorithm: str) -> str:

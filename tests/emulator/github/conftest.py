@@ -1,5 +1,6 @@
 """A running emulated GitHub with one organisation, and callers of every kind."""
 
+import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
@@ -69,7 +70,7 @@ async def github(hub: GitHub, installation: Installation) -> AsyncIterator[GitHu
 @pytest.fixture
 async def ask(github: GitHub) -> AsyncIterator[Ask]:
     """`await ask("GET /app", token, json=…)`: one REST call below `/api/v3`."""
-    async with httpx.AsyncClient(base_url=f"{github.url}/api/v3") as client:
+    async with httpx.AsyncClient(base_url=f"{github.url}/api/v3", verify=False) as client:
 
         async def call(operation: str, token: str | None = None, **more: Any) -> httpx.Response:
             method, path = operation.split(" ", 1)
@@ -126,3 +127,10 @@ def receiver() -> Iterator[Receiver]:
     with serving(app) as url:
         target.url = f"{url}/hook"
         yield target
+
+
+@pytest.fixture
+def slow() -> Iterator[str]:
+    """The address of a target that accepts connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/hook"
