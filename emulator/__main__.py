@@ -1,4 +1,4 @@
-"""`python -m emulator github|model|scenario`: run a stand-in as a process of its own, on loopback."""
+"""`python -m emulator github|model|scenario`: run a stand-in as a process, on loopback."""
 
 from pathlib import Path
 
