@@ -100,16 +100,21 @@ def plain_errors() -> Iterator[None]:
     """Expected failures are one sentence and exit code 2, not a traceback."""
     try:
         yield
-    except SettingsError as error:
-        raise _failure(str(error)) from None
-    except ConnectionError as error:
-        raise _failure(str(error)) from None
+    except _expected() as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(2)
 
 
-def _failure(message: str) -> click.ClickException:
-    failure = click.ClickException(message)
-    failure.exit_code = 2
-    return failure
+def _expected() -> tuple[type[Exception], ...]:
+    """What people can do something about; of the packages' errors those that are loaded."""
+    bases = (
+        ("pipeline.errors", "PipelineError"),
+        ("sandbox.errors", "SandboxError"),
+        ("app.github.errors", "GitHubError"),
+        ("app.jobs.embedded", "EmbeddedRedisFailed"),
+    )
+    loaded = (getattr(sys.modules[name], base) for name, base in bases if name in sys.modules)
+    return (SettingsError, ConnectionError, *loaded)
 
 
 if __name__ == "__main__":

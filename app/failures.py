@@ -5,12 +5,12 @@ from app.messages.facts import Failure
 from pipeline.errors import (
     BudgetExhausted,
     EmptyRepository,
-    MalformedAnswer,
-    ModelRefused,
+    ModelError,
     ModelRejected,
     PipelineError,
+    PriceUnknown,
 )
-from sandbox.errors import SandboxError, SetupFailed
+from sandbox.errors import ConfigInvalid, SandboxError, SetupFailed
 
 EXPECTED = (PipelineError, SandboxError, GitHubError)
 """What ends a run with words on the issue; anything else is a fault of Prism and a crash."""
@@ -29,35 +29,32 @@ NO_LONGER_ALLOWED = Failure(
 )
 
 _KEPT = "Finished steps and their cost are in the ledger."
+_AGAIN = "Comment `/prism rerun` to try again."
+_OPERATOR = "Tell the operator of this Prism; when it is mended, comment `/prism rerun`."
+_SETUP = (
+    "Write the set-up into `.github/prism.yml` (`env.setup`, `env.test`), then comment "
+    "`/prism rerun`."
+)
+_PHASES: tuple[tuple[type[Exception], str, str], ...] = (
+    (ModelRejected, "model", _OPERATOR),
+    (PriceUnknown, "model", _OPERATOR),
+    (ModelError, "model", _AGAIN),
+    (BudgetExhausted, "budget", _OPERATOR),
+    (EmptyRepository, "checkout", _AGAIN),
+    (ConfigInvalid, "environment", _SETUP),
+    (SandboxError, "sandbox", _OPERATOR),
+    (GitHubError, "github", _AGAIN),
+    (Exception, "pipeline", _AGAIN),
+)
 _LOG_LINES = 15
 
 
 def failure_of(error: Exception) -> Failure:
     """The failure as it is told on the issue."""
-    match error:
-        case SetupFailed():
-            return Failure("environment", f"{error} The end of its log:", _end(error.log), _SETUP)
-        case ModelRejected():
-            return Failure("model", str(error), _KEPT, _OPERATOR)
-        case ModelRefused() | MalformedAnswer():
-            return Failure("model", str(error), _KEPT)
-        case BudgetExhausted():
-            return Failure("budget", str(error), _KEPT, _OPERATOR)
-        case EmptyRepository():
-            return Failure("checkout", str(error))
-        case SandboxError():
-            return Failure("sandbox", str(error), _KEPT)
-        case GitHubError():
-            return Failure("github", str(error), _KEPT)
-        case _:
-            return Failure("pipeline", str(error), _KEPT)
-
-
-_SETUP = (
-    "Write the set-up into `.github/prism.yml` (`env.setup`, `env.test`), then comment "
-    "`/prism rerun`."
-)
-_OPERATOR = "Tell the operator of this Prism; when it is mended, comment `/prism rerun`."
+    if isinstance(error, SetupFailed):
+        return Failure("environment", f"{error} The end of its log:\n{_end(error.log)}", "", _SETUP)
+    phase, next_step = next(row[1:] for row in _PHASES if isinstance(error, row[0]))
+    return Failure(phase, str(error), _KEPT, next_step)
 
 
 def _end(log: str) -> str:

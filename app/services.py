@@ -1,11 +1,19 @@
 """Build what a run needs from settings: the one place where backends and models are chosen."""
 
+import hashlib
+import socket
+from dataclasses import replace
+
 from app.settings import Settings, SettingsError
 from pipeline.model.gateway import AnthropicModel
 from pipeline.model.prices import read_prices
 from pipeline.services import Budget, RunConfig
 from sandbox.backends import open_sandbox
-from sandbox.base import Sandbox
+from sandbox.docker import DockerSandbox
+from sandbox.errors import EngineUnavailable
+from sandbox.process import ProcessSandbox
+
+Backend = DockerSandbox | ProcessSandbox
 
 
 def open_model(settings: Settings, budget: Budget, run: str) -> AnthropicModel:
@@ -21,11 +29,11 @@ def open_model(settings: Settings, budget: Budget, run: str) -> AnthropicModel:
     )
 
 
-def open_backend(settings: Settings) -> Sandbox:
-    """The sandbox in force.
+def open_backend(settings: Settings) -> Backend:
+    """The sandbox in force; nothing is contacted yet. Await `close()` at the end.
 
-    Raises EngineUnavailable without an engine, SettingsError when the process backend is asked
-    for with a model that is not on this machine: what such a model orders must be isolated.
+    Raises SettingsError when the process backend is asked for with a model that is not on this
+    machine: what such a model orders must be isolated.
     """
     if settings.sandbox == "process" and not settings.model_is_local:
         raise SettingsError(
@@ -37,22 +45,28 @@ def open_backend(settings: Settings) -> Sandbox:
         data_dir=settings.data_dir / "sandbox",
         image=settings.sandbox_image,
         instance=instance_of(settings),
+        allow_process=settings.model_is_local,
     )
+
+
+async def engine_problem(settings: Settings) -> str:
+    """Why containers cannot be used here, in a sentence that says what to do; "" when they can."""
+    backend = open_backend(replace(settings, sandbox="docker"))
+    try:
+        await backend.check_engine()
+    except EngineUnavailable as error:
+        return str(error)
+    finally:
+        await backend.close()
+    return ""
 
 
 def instance_of(settings: Settings) -> str:
     """A label that tells this installation's containers from those of others on the engine."""
-    return f"prism-{settings.app_id or 'local'}"
+    place = f"{socket.gethostname()}:{settings.data_dir.absolute()}"
+    return f"prism-{hashlib.sha256(place.encode()).hexdigest()[:12]}"
 
 
 def run_config(settings: Settings) -> RunConfig:
     """Counts and limits of a run."""
     return RunConfig(max_parallel=settings.max_parallel)
-
-
-def engine_problem(settings: Settings) -> str:
-    """Why containers cannot be used here, in a sentence that says what to do; "" when they can."""
-    try:
-        return describe_problem(settings.sandbox_image)
-    except EngineUnavailable as error:
-        return str(error)

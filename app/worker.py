@@ -1,7 +1,12 @@
 """The worker process: engine, model and GitHub come together here."""
 
 import asyncio
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
+
+import structlog
 
 from app.admission.admit import admit
 from app.admission.authorise import Admission
@@ -15,6 +20,8 @@ from app.runner import Runner
 from app.services import open_backend
 from app.settings import Settings, SettingsError
 from pipeline.model.prices import price_of, read_prices
+
+log = structlog.get_logger(__name__)
 
 
 def run_worker_process(settings: Settings) -> None:
@@ -36,13 +43,30 @@ def _require(settings: Settings) -> None:
 async def _work(settings: Settings) -> None:
     sandbox = open_backend(settings)
     engine = open_ledger(settings.database)
-    github = GitHubApp(settings)
     try:
-        with redis_url(settings) as url:
+        log.info("sandbox", state=await sandbox.check_engine())
+        with _only_worker(settings) as alone, redis_url(settings) as url:
+            if alone:
+                log.info("orphans removed", count=await sandbox.remove_orphans())
+            github = GitHubApp(settings)
             context = WorkerContext(
                 admit=partial(admit, Admission(engine, settings, github)),
                 run=Runner(settings, engine, github, sandbox),
             )
             await run_worker(settings, engine, url, context)
     finally:
+        await sandbox.close()
         await engine.dispose()
+
+
+@contextmanager
+def _only_worker(settings: Settings) -> Iterator[bool]:
+    """Whether no other worker uses the data folder: only then are leftovers surely nobody's."""
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    with (settings.data_dir / "worker.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True

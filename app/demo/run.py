@@ -30,7 +30,7 @@ def run_demo(*, once: bool, json_file: Path | None, live: bool, work: Path | Non
     console = Console()
     started = time.monotonic()
     settings = read_settings()
-    problem = engine_problem(settings)
+    problem = asyncio.run(engine_problem(settings))
     if live:
         _check_live(settings, problem)
     with ExitStack() as stack:

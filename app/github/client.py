@@ -92,6 +92,11 @@ class GitHubApp:
             self._identity = Identity(app_id=data["id"], slug=data["slug"])
         return self._identity
 
+    async def permissions(self) -> dict[str, str]:
+        """What the App is granted by its settings, e.g. {"contents": "write"}."""
+        data = await _json(self._app.rest(API_VERSION).apps.async_get_authenticated())
+        return {str(name): str(level) for name, level in data.get("permissions", {}).items()}
+
     async def token(self, installation_id: int, repository_id: int, purpose: Purpose) -> str:
         """A token for one repository with the permissions of `purpose`."""
         return await self._tokens.get(

@@ -1,0 +1,151 @@
+"""`prism doctor`: one line for each part, and for what is wrong one sentence on what to do."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from rich.console import Console
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.github.client import GitHubApp
+from app.github.errors import GitHubError
+from app.jobs.embedded import EmbeddedRedisFailed, redis_url
+from app.jobs.queue import Queue, QueueUnavailable
+from app.ledger.engine import open_ledger
+from app.ledger.errors import NotMigrated
+from app.ledger.migrate import require_migrated
+from app.services import open_backend
+from app.settings import Settings, SettingsError, require_webhook_secret
+from pipeline.errors import PipelineError
+from pipeline.model.prices import read_prices
+from pipeline.model.probe import check_model
+from sandbox.errors import SandboxError
+
+NEEDED = {"contents": "write", "issues": "write", "pull_requests": "write", "metadata": "read"}
+_LEVELS = {"read": 1, "write": 2, "admin": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One part: `problem` is "" when it works, else what is wrong and what to do."""
+
+    name: str
+    found: str
+    problem: str = ""
+
+
+class Problem(Exception):
+    """A part does not work; the message is for people."""
+
+
+def run_doctor(settings: Settings) -> int:
+    """Print every check; returns 0 when all parts work, 1 otherwise."""
+    console = Console()
+    checks = asyncio.run(examine(settings))
+    for check in checks:
+        if check.problem:
+            console.print(f"[red]✗[/] {check.name}: {check.problem}", soft_wrap=True)
+        else:
+            console.print(f"[green]✔[/] {check.name}: {check.found}", soft_wrap=True)
+    return 1 if any(check.problem for check in checks) else 0
+
+
+async def examine(settings: Settings) -> tuple[Check, ...]:
+    """All checks, one after the other; costs one model call of one token."""
+    parts: tuple[tuple[str, Callable[[Settings], Awaitable[str]]], ...] = (
+        ("webhook secret", _secret),
+        ("container engine", _engine),
+        ("redis", _redis),
+        ("database", _database),
+        ("model", _model),
+        ("github app", _github),
+    )
+    return tuple([await _examined(name, part(settings)) for name, part in parts])
+
+
+async def _examined(name: str, part: Awaitable[str]) -> Check:
+    expected = (Problem, SettingsError, SandboxError, PipelineError, GitHubError, ConnectionError)
+    try:
+        return Check(name, await part)
+    except expected as error:
+        return Check(name, "", str(error))
+
+
+async def _secret(settings: Settings) -> str:
+    require_webhook_secret(settings)
+    return "long enough"
+
+
+async def _engine(settings: Settings) -> str:
+    backend = open_backend(settings)
+    try:
+        return await backend.check_engine()
+    finally:
+        await backend.close()
+
+
+async def _redis(settings: Settings) -> str:
+    try:
+        with redis_url(settings) as url:
+            queue = Queue(url)
+            try:
+                await queue.ping()
+            finally:
+                await queue.close()
+    except QueueUnavailable as error:
+        raise Problem(f"{error} Check REDIS_URL, or unset it to use the embedded one.") from error
+    except EmbeddedRedisFailed as error:
+        raise Problem(f"{error} Install the `demo` extra or set REDIS_URL.") from error
+    return "answers" if settings.redis_url else "embedded, answers"
+
+
+async def _database(settings: Settings) -> str:
+    if not settings.database_url and not (settings.data_dir / "prism.db").exists():
+        return "SQLite, made at the first start"
+    engine = open_ledger(settings.database)
+    try:
+        await require_migrated(engine)
+    except NotMigrated:
+        return "reachable; tables are brought up to date at the next start"
+    except (SQLAlchemyError, OSError) as error:
+        raise Problem(
+            f"It does not answer ({type(error).__name__}). Check DATABASE_URL and its access."
+        ) from error
+    finally:
+        await engine.dispose()
+    return "reachable, tables up to date"
+
+
+async def _model(settings: Settings) -> str:
+    names = dict.fromkeys(name for name in (settings.model, settings.verdict_model) if name)
+    for name in names:
+        await check_model(
+            settings.anthropic_api_key,
+            settings.anthropic_base_url,
+            name,
+            read_prices(settings.prices),
+        )
+    return f"{', '.join(names)} at {settings.anthropic_base_url} answers"
+
+
+async def _github(settings: Settings) -> str:
+    if not settings.app_id or not settings.private_key:
+        raise Problem("APP_ID and PRIVATE_KEY are not set: create the App from app.yml first.")
+    app = GitHubApp(settings)
+    identity = await app.identity()
+    missing = missing_permissions(await app.permissions())
+    if missing:
+        raise Problem(
+            f"The App {identity.slug} lacks permissions: {', '.join(missing)}. Grant them in the "
+            "App's settings and accept them in each installation."
+        )
+    return f"{identity.slug} (App {identity.app_id}) with the permissions it needs"
+
+
+def missing_permissions(granted: dict[str, str]) -> tuple[str, ...]:
+    """What the App may not do though it has to, as `name: level`."""
+    return tuple(
+        f"{name}: {level}"
+        for name, level in NEEDED.items()
+        if _LEVELS.get(granted.get(name, ""), 0) < _LEVELS[level]
+    )
