@@ -50,7 +50,8 @@ def redis_url(settings: Settings) -> Iterator[str]:
     with _lock(folder / "start.lock", fcntl.LOCK_EX):
         users = _lock(folder / "users.lock", fcntl.LOCK_SH)  # waits for a keeper that is leaving
         try:
-            port = _running_port(folder) or _start_keeper(folder)
+            kept = not _is_free(folder / "keeper.lock")
+            port = (_running_port(folder) if kept else None) or _start_keeper(folder)
         except BaseException:
             users.close()
             raise
@@ -81,9 +82,8 @@ def _keep(folder: Path) -> None:
 
     signal.signal(signal.SIGTERM, _leave)
     with _lock(folder / "keeper.lock", fcntl.LOCK_EX), (folder / "users.lock").open("a") as users:
-        _end_orphan(folder)
-        pidfile = folder / "server.pid"
-        server = ValkeyServer(port=_free_port(), data_dir=folder, pidfile=str(pidfile))
+        port = _end_orphan(folder) or _free_port()
+        server = ValkeyServer(port=port, data_dir=folder, pidfile=str(folder / "server.pid"))
         try:
             silent = 0
             server.start()
@@ -151,13 +151,21 @@ def _running_port(folder: Path) -> int | None:
     return None
 
 
-def _end_orphan(folder: Path) -> None:
-    """End a server whose keeper was killed, after making sure that it is this folder's."""
+def _end_orphan(folder: Path) -> int | None:
+    """End a server whose keeper was killed, after making sure that it is this folder's.
+
+    Returns its port, which its users still hold.
+    """
+    port = None
     with suppress(OSError, ValueError, KeyError, TypeError):
-        pid = int(json.loads((folder / "server.json").read_bytes())["pid"])
-        if str(folder).encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
-            os.kill(pid, signal.SIGTERM)
+        left = json.loads((folder / "server.json").read_bytes())
+        process = Path(f"/proc/{int(left['pid'])}")
+        is_ours = (process / "cwd").samefile(folder)
+        if is_ours and (process / "exe").readlink().name == "valkey-server":
+            os.kill(int(left["pid"]), signal.SIGKILL)
+            port = int(left["port"])
     (folder / "server.json").unlink(missing_ok=True)
+    return port
 
 
 def _lock(path: Path, kind: int) -> IO[str]:
@@ -176,6 +184,11 @@ def _try_lock(file: IO[str]) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _is_free(path: Path) -> bool:
+    with path.open("a") as file:
+        return _try_lock(file)
 
 
 def _leave(_signal: int, _frame: FrameType | None) -> None:

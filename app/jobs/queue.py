@@ -65,6 +65,17 @@ def redis_settings(url: str, retries: int) -> RedisSettings:
     )
 
 
+async def connect(settings: RedisSettings) -> ArqRedis:
+    """A pool for our queue and serializer; raises QueueUnavailable. The caller closes it."""
+    with _translated():
+        return await create_pool(
+            settings,
+            job_serializer=serialize,
+            job_deserializer=deserialize,
+            default_queue_name=QUEUE_NAME,
+        )
+
+
 class Queue:
     """Sends wake-up calls; connects when first used and again after a failure."""
 
@@ -102,12 +113,7 @@ class Queue:
     async def _connected(self) -> ArqRedis:
         async with self._connecting:
             if self._pool is None:
-                self._pool = await create_pool(
-                    self._settings,
-                    job_serializer=serialize,
-                    job_deserializer=deserialize,
-                    default_queue_name=QUEUE_NAME,
-                )
+                self._pool = await connect(self._settings)
             return self._pool
 
 

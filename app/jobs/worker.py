@@ -9,9 +9,12 @@ import os
 import secrets
 import signal
 import socket
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import structlog
+from arq.connections import ArqRedis
 from arq.worker import Worker, func
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -21,6 +24,7 @@ from app.jobs.queue import (
     QUEUE_NAME,
     Queue,
     QueueUnavailable,
+    connect,
     deserialize,
     redis_settings,
     serialize,
@@ -34,7 +38,7 @@ from app.settings import Settings
 RUNS_AT_ONCE = 2  # per worker; each has up to max_parallel agents
 JOB_TIMEOUT_S = 300  # of an admission; a wake takes milliseconds
 _REDIS_RETRIES = 20
-_ARQ_RESTART_S = 2.0
+_RECONNECT_S = 2.0
 
 log = structlog.get_logger(__name__)
 
@@ -53,17 +57,23 @@ async def run_worker(
     """
     await migrate(engine)
     stop = stop or asyncio.Event()
-    _stop_on_signals(stop)
     worker = _Worker(settings, engine, Queue(redis_url), context)
-    sweeping = asyncio.create_task(
-        sweep_forever(engine, worker.call_admit, worker.call_wake, settings.sweep_s, worker.nudge)
+    tasks = (
+        asyncio.create_task(
+            sweep_forever(
+                engine, worker.call_admit, worker.call_wake, settings.sweep_s, worker.nudge
+            )
+        ),
+        asyncio.create_task(_serve_arq(worker, redis_url)),
     )
     log.info("worker ready", worker=worker.name, pid=os.getpid())
     try:
-        await _serve_arq(worker, redis_url, stop)
+        with _stopping_on_signals(stop):
+            await _until_stopped(stop, tasks)
     finally:
-        sweeping.cancel()
-        await asyncio.gather(sweeping, return_exceptions=True)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await worker.close()
         log.info("worker stopped", worker=worker.name)
 
@@ -143,7 +153,7 @@ class _Worker:
             log.error("slice failed", run_id=run_id, exc_info=error)
 
 
-def _arq_worker(worker: _Worker, redis_url: str) -> Worker:
+def _arq_worker(worker: _Worker, pool: ArqRedis) -> Worker:
     async def admit(ctx: dict[Any, Any], *ids: Any, **_: Any) -> None:
         await worker.admit(str(ids[0]))
 
@@ -153,7 +163,7 @@ def _arq_worker(worker: _Worker, redis_url: str) -> Worker:
     return Worker(
         functions=[func(admit, name="admit"), func(wake, name="wake")],
         queue_name=QUEUE_NAME,
-        redis_settings=redis_settings(redis_url, retries=_REDIS_RETRIES),
+        redis_pool=pool,
         handle_signals=False,
         job_timeout=JOB_TIMEOUT_S,
         keep_result=0,
@@ -166,31 +176,50 @@ def _arq_worker(worker: _Worker, redis_url: str) -> Worker:
     )
 
 
-async def _serve_arq(worker: _Worker, redis_url: str, stop: asyncio.Event) -> None:
-    """Poll Redis until `stop`; a worker that lost Redis for good is replaced, runs go on."""
-    stopped = asyncio.create_task(stop.wait())
+async def _until_stopped(stop: asyncio.Event, tasks: Iterable[asyncio.Task[None]]) -> None:
+    """Return when `stop` is set; raise what ended a task that must not end."""
+    stopping = asyncio.create_task(stop.wait())
     try:
-        while not stop.is_set():
-            arq = _arq_worker(worker, redis_url)
-            polling = asyncio.create_task(arq.async_run())
-            await asyncio.wait({polling, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            error = await _close_arq(arq, polling)
-            if not stop.is_set():
-                log.warning("redis lost", error=type(error).__name__)
-                await asyncio.wait({stopped}, timeout=_ARQ_RESTART_S)
+        done, _ = await asyncio.wait({stopping, *tasks}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        stopped.cancel()
+        stopping.cancel()
+    for task in done - {stopping}:
+        task.result()
 
 
-async def _close_arq(arq: Worker, polling: asyncio.Task[None]) -> BaseException | None:
-    """Cancel its jobs (they stay in Redis) and its connections; returns why polling ended."""
-    polling.cancel()
-    closing = asyncio.wait_for(arq.close(), timeout=5)  # Redis may be gone
-    error, _ = await asyncio.gather(polling, closing, return_exceptions=True)
-    return error
+async def _serve_arq(worker: _Worker, redis_url: str) -> None:
+    """Poll Redis until cancelled; a poller that lost Redis for good is replaced, runs go on."""
+    while True:
+        try:
+            pool = await connect(redis_settings(redis_url, retries=_REDIS_RETRIES))
+        except QueueUnavailable as error:
+            log.warning("redis does not answer", error=str(error))
+        else:
+            try:
+                await _poll(_arq_worker(worker, pool))
+            finally:
+                await pool.aclose(close_connection_pool=True)
+        await asyncio.sleep(_RECONNECT_S)
 
 
-def _stop_on_signals(stop: asyncio.Event) -> None:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+async def _poll(arq: Worker) -> None:
+    """Return when Redis is lost; when cancelled, jobs under way stay in Redis."""
+    polling = asyncio.create_task(arq.async_run())
+    try:
+        await asyncio.wait({polling})
+    finally:
+        arq.handle_sig(signal.SIGTERM)  # cancels polling and jobs
+        ends = await asyncio.gather(polling, *arq.tasks.values(), return_exceptions=True)
+    log.warning("redis lost", error=type(ends[0]).__name__)
+
+
+@contextmanager
+def _stopping_on_signals(stop: asyncio.Event) -> Iterator[None]:
+    loop, signals = asyncio.get_running_loop(), (signal.SIGTERM, signal.SIGINT)
+    for number in signals:
         loop.add_signal_handler(number, stop.set)
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
