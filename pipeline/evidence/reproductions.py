@@ -7,12 +7,14 @@ could not be imported, collected or set up.
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
 
 from pipeline.choose.gate import natural
 from pipeline.evidence.patch import PatchError, combine
 from pipeline.evidence.policy import check_patch
 from pipeline.evidence.policy_paths import held_path, is_test_file, is_test_path
 from pipeline.evidence.runs import failing
+from pipeline.items import side_by_side
 from pipeline.values import Candidate, Reproduced, Reproduction
 from sandbox.base import TestRun, Workspace
 from sandbox.errors import NotAllowed
@@ -73,31 +75,30 @@ async def validate(
     open_workspace: OpenWorkspace,
     existing: Collection[str],
     runner: str,
+    limit: int = 1,
 ) -> Validation:
-    """Run each reproduction twice on the base and keep those that show the bug.
+    """Run each reproduction twice on the base and keep those that show the bug, in their order.
 
     `open_workspace` gives a fresh workspace at the base, `existing` are the base's files,
-    `runner` the plan's. Costs one workspace and up to two test runs per reproduction, one after
-    the other; the tree is put back before each.
+    `runner` the plan's. Costs one workspace and up to two test runs per reproduction, `limit`
+    side by side; the tree is put back before each run.
     """
-    validated: list[Reproduced] = []
-    rejected: list[str] = []
-    possible: list[Reproduction] = []
-    for each in reproductions:
+
+    async def one(each: Reproduction) -> Reproduced | str:
         if reason := unsuitable(each, existing):
-            rejected.append(f"{reproduction_id(each)} was not tried: {reason.rstrip('.')}.")
-        else:
-            possible.append(each)
-    if possible:
+            return f"was not tried: {reason.rstrip('.')}"
         async with open_workspace() as workspace:
-            base = await workspace.snapshot()
-            for each in possible:
-                found = await _validate_one(each, workspace, base, runner)
-                if isinstance(found, Reproduced):
-                    validated.append(found)
-                else:
-                    rejected.append(f"{reproduction_id(each)} {found}.")
-    return Validation(tuple(validated), tuple(rejected))
+            return await _validate_one(each, workspace, await workspace.snapshot(), runner)
+
+    found = await side_by_side(limit, [partial(one, each) for each in reproductions])
+    return Validation(
+        tuple(each for each in found if isinstance(each, Reproduced)),
+        tuple(
+            f"{reproduction_id(each)} {said}."
+            for each, said in zip(reproductions, found, strict=True)
+            if isinstance(said, str)
+        ),
+    )
 
 
 async def run_reproduction(

@@ -71,8 +71,8 @@ async def verify_pool(
     """Evidence of every candidate by id in natural order, and the validated reproductions.
 
     Candidates with the same patch text are verified once. Journal items: `verify/reproductions`
-    and `verify/<id>`; finished ones are read back. Costs one workspace for the reproductions and
-    one for each different patch, `max_parallel_tests` at a time.
+    and `verify/<id>`; finished ones are read back. Costs one workspace for each different
+    reproduction and each different patch, `max_parallel_tests` at a time.
     """
     opener: OpenWorkspace = partial(services.sandbox.workspace, environment, "verify", services.run)
     validation = await _validated(services, environment, candidates, opener)
@@ -132,7 +132,8 @@ async def _validated(
 ) -> Validation:
     async def work(attempt: int) -> Validation:
         files = await services.source.files()
-        return await validate(collect(candidates), opener, files, environment.plan.runner)
+        runner, limit = environment.plan.runner, services.config.max_parallel_tests
+        return await validate(collect(candidates), opener, files, runner, limit)
 
     return await step(services.journal, "verify", "reproductions", Validation, work)
 
