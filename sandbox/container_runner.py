@@ -103,8 +103,10 @@ class ContainerRunner:
         await self._engine.call(lambda c: c.api.restart(self._name, timeout=0))
 
     async def _exec(self, script: Script, user: str, extra: Mapping[str, str]) -> Outcome:
+        # Merged in the container: the engine carries two streams without their order.
+        merge = ["bash", "-c", 'exec bash -c "$0" "$@" 2>&1'] if script.merged else ["bash", "-c"]
         command = Exec(
-            argv=["bash", "-c", script.text, "prism", *script.args],
+            argv=[*merge, script.text, "prism", *script.args],
             user=user,
             env={**self._env, **(script.env or {}), **extra},
             workdir="/" if user == ROOT else WORKSPACE_PATH,

@@ -5,6 +5,7 @@ connection, because the SDK's own way buffers without bound and has no time limi
 """
 
 import asyncio
+import os
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -113,12 +114,21 @@ class Engine:
     def _work(self, work: Callable[[DockerClient], T]) -> T:
         try:
             if self._client is None:
+                _knock(os.environ.get("DOCKER_HOST", ""))
                 self._client = DockerClient.from_env(version="auto", timeout=600, max_pool_size=64)
             return work(self._client)
         except APIError:
             raise
         except (DockerException, OSError) as error:
             raise EngineUnavailable(f"{HELP} ({error})") from error
+
+
+def _knock(host: str) -> None:
+    """Fail early where nobody listens; the SDK would leave its socket open."""
+    address = host or "unix:///var/run/docker.sock"
+    if address.startswith("unix://"):
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(address.removeprefix("unix://"))
 
 
 class _Streams:

@@ -169,7 +169,7 @@ git apply --whitespace=nowarn - 2>&1
 
 # Exit codes of the file scripts: 2 no such file, 4 outside the workspace, 5 too large.
 READ = """
-real=$(realpath -e -- "$tree/$1" 2>/dev/null) || exit 2
+real=$(realpath -m -- "$tree/$1") || exit 2
 case "$real" in "$tree"/*) ;; *) exit 4 ;; esac
 [ -f "$real" ] || exit 2
 [ "$(stat -c %s -- "$real")" -le "$2" ] || exit 5

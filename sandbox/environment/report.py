@@ -97,7 +97,7 @@ def _junit_id(case: dict[str, str], suites: list[str]) -> str:
             return "::".join([file, *inner, name])
         if classname != "test":  # node writes "test" for every case
             return f"{classname}::{name}"
-    return " > ".join([*(suite for suite in suites[1:] if suite), name])
+    return " > ".join([*(suite for suite in suites if suite), name])
 
 
 _UNITTEST_STATUS: dict[str, TestStatus] = {
@@ -114,7 +114,7 @@ def parse_unittest(text: str) -> Results:
     results = Results()
     pending = ""
     for line in text.splitlines():
-        start = re.match(r"^(\w+) \(([\w.<>]+)\)", line)
+        start = re.match(r"^([\w.]+) \(([\w.<>]+)\)", line)
         if start:
             test, where = start.groups()
             pending = where if where.endswith("." + test) else f"{where}.{test}"

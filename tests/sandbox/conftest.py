@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
-from sandbox.base import EnvironmentPlan
+from sandbox.base import Environment, EnvironmentPlan, Limits, Workspace
+from sandbox.docker import DockerSandbox
 
 GIT = ("git", "-c", "user.name=test", "-c", "user.email=test@localhost")
 
@@ -21,7 +23,8 @@ SHOP = {
     "tests/test_total.py": (
         "import shop\n\n"
         "def test_total():\n    assert shop.total([1, 2]) == 3\n\n"
-        "class TestWords:\n    def test_join(self):\n        assert shop.total(['a', 'b']) == 'ab'\n"
+        "class TestWords:\n    def test_join(self):\n"
+        "        assert shop.total(['a', 'b']) == 'ab'\n"
     ),
     "data/logo.bin": bytes(range(256)),
     "tools/run.sh": "#!/bin/sh\necho run\n",
@@ -102,3 +105,29 @@ def shop_plan() -> EnvironmentPlan:
         runner="pytest",
         origin="test",
     )
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def docker(shop: GitSource) -> AsyncIterator[DockerSandbox]:
+    """A sandbox on the engine of this machine, which must be there."""
+    sandbox = DockerSandbox(instance="prism-tests", limits=Limits(memory_mb=512, pids=128))
+    await sandbox.remove_orphans()
+    yield sandbox
+    await sandbox.remove_orphans()
+    await sandbox.remove_environments(shop.repository)
+    await sandbox.close()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def prepared(
+    docker: DockerSandbox, shop: GitSource, shop_plan: EnvironmentPlan
+) -> Environment:
+    """The small project's environment, built once."""
+    return await docker.prepare(shop, shop_plan, "run-1")
+
+
+@pytest.fixture
+async def workspace(docker: DockerSandbox, prepared: Environment) -> AsyncIterator[Workspace]:
+    """A fresh container of the small project."""
+    async with docker.workspace(prepared, "candidate", "run-1") as fresh:
+        yield fresh

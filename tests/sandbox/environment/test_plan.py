@@ -1,0 +1,193 @@
+"""How set-up lines and test commands are found."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox.environment.plan import make_plan, parse_config
+from sandbox.environment.version import scm_environment
+from sandbox.errors import ConfigInvalid
+
+
+class Files:
+    """A Source that holds its files in memory."""
+
+    repository = "test/memory"
+    base_commit = "0" * 40
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self._files = files
+
+    async def files(self) -> tuple[str, ...]:
+        return tuple(sorted(self._files))
+
+    async def read(self, path: str) -> bytes | None:
+        text = self._files.get(path)
+        return None if text is None else text.encode()
+
+    async def archive(self):  # type: ignore[no-untyped-def]
+        raise NotImplementedError
+        yield b""
+
+
+TESTS = {"tests/test_a.py": ""}
+PROJECT = "[project]\nname = 'a'\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "setup"),
+    [
+        ({"pyproject.toml": PROJECT}, ["pip install -e ."]),
+        (
+            {"pyproject.toml": PROJECT + "[project.optional-dependencies]\ndev=[]\ntests=[]\n"},
+            ["pip install -e '.[tests]'"],
+        ),
+        (
+            {"pyproject.toml": PROJECT + "[dependency-groups]\ndev=[]\n"},
+            ["pip install -e .", "pip install --upgrade 'pip>=25.1'", "pip install --group dev"],
+        ),
+        (
+            {"setup.cfg": "[metadata]\nname=a\n[options.extras_require]\ntest=\n  x\n"},
+            ["pip install -e '.[test]'"],
+        ),
+        (
+            {"setup.py": "from setuptools import setup\nsetup(extras_require={'testing': ['x']})"},
+            ["pip install -e '.[testing]'"],
+        ),
+        ({"setup.py": "not python ("}, ["pip install -e ."]),
+        (
+            {"setup.py": "", "tests/requirements.txt": "x", "requirements-dev.txt": "y"},
+            ["pip install -e .", "pip install -r requirements-dev.txt"],
+        ),
+        ({"requirements.txt": "x"}, ["pip install -r requirements.txt"]),
+        (
+            {"setup.py": "", "tox.ini": "[testenv]\ndeps =\n  -rdev.txt\n  py3: mock>=2\n  {x}\n"},
+            ["pip install -e .", "pip install -r dev.txt 'mock>=2'"],
+        ),
+        (
+            {
+                "pyproject.toml": PROJECT
+                + "[tool.poetry.group.dev.dependencies]\npython='^3'\nattrs='^22.1'\nx={git='u'}\n"
+            },
+            ["pip install -e .", "pip install 'attrs>=22.1' x"],
+        ),
+        (
+            {
+                "pyproject.toml": PROJECT
+                + "[tool.hatch.envs.hatch-test]\nextra-dependencies=['a b']"
+            },
+            ["pip install -e .", "pip install 'a b'"],
+        ),
+    ],
+)
+async def test_python_detection(files: dict[str, str], setup: list[str]) -> None:
+    """Each way to name test dependencies leads to its line; pytest comes last."""
+    plan = await make_plan(Files({**files, **TESTS}))
+    assert list(plan.setup) == [*setup, "pip install pytest"]
+    assert (plan.language, plan.runner, plan.test) == ("python", "pytest", "python -m pytest -q")
+
+
+async def test_tool_settings_are_no_project() -> None:
+    """A pyproject.toml that only configures a tool beside a package.json is not Python."""
+    files = {"pyproject.toml": "[tool.ruff]\n", "package.json": '{"scripts": {"test": "jest"}}'}
+    plan = await make_plan(Files(files))
+    assert (plan.language, plan.runner) == ("node", "jest")
+
+
+@pytest.mark.parametrize(
+    ("script", "test", "runner"),
+    [
+        ("mocha test/*.js", "npm test", "mocha"),
+        ("eslint . && node --test", "npm test", "node"),
+        ("jest && eslint .", "npm test", "exit_code"),
+        ("./run", "npm test", "exit_code"),
+        ('echo \\"Error: no test specified\\" && exit 1', "", "exit_code"),
+    ],
+)
+async def test_node_detection(script: str, test: str, runner: str) -> None:
+    """The placeholder npm writes is no test; options need a plain last call."""
+    package = f'{{"scripts": {{"test": "{script}"}}}}'
+    plan = await make_plan(Files({"package.json": package, "package-lock.json": "{}"}))
+    assert (plan.test, plan.runner) == (test, runner)
+    assert plan.setup[0].startswith("npm ci ")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"scripts": []}'])
+async def test_odd_package_json(text: str) -> None:
+    """A package.json that is none does not break detection."""
+    plan = await make_plan(Files({"package.json": text}))
+    assert plan.test == ""
+
+
+async def test_nothing_recognised() -> None:
+    """A repository without manifests has a plan that does nothing."""
+    plan = await make_plan(Files({"README": ""}))
+    assert (plan.language, plan.setup, plan.test) == ("unknown", (), "")
+
+
+async def test_config_wins_over_detection() -> None:
+    """Each of the two comes from the first place that has it, and `origin` says where."""
+    files = {
+        "pyproject.toml": PROJECT,
+        ".github/prism.yml": "env:\n  test: python -m unittest discover\nother: 1\n",
+        **TESTS,
+    }
+    plan = await make_plan(Files(files))
+    assert plan.setup[0] == "pip install -e ."
+    assert (plan.test, plan.runner) == ("python -m unittest discover", "unittest")
+    assert plan.origin == "set-up: pyproject.toml; test: .github/prism.yml"
+
+
+async def test_arguments_win_over_config() -> None:
+    """An operator's choice comes first."""
+    files = {".github/prism.yml": "env: {setup: a, test: b}"}
+    plan = await make_plan(Files(files), ("make deps",), "make test")
+    assert (plan.setup, plan.test, plan.runner) == (("make deps",), "make test", "exit_code")
+    assert plan.origin == "given"
+
+
+def test_config_forms() -> None:
+    """One line or a list; an empty file sets nothing."""
+    assert parse_config(b"env: {setup: ' a '}").setup == ("a",)
+    assert parse_config(b"env:\n  setup: [a, b]\n  test: c").setup == ("a", "b")
+    assert parse_config(b"").test == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("env: [", "line"),
+        ("- a", "mapping"),
+        ("env: a", "`env`"),
+        ("env: {setup: 3}", "env.setup"),
+        ("env: {setup: [a, {b: c}]}", "env.setup"),
+        ("env: {test: [a]}", "env.test"),
+        ("env: {image: a}", "env.image"),
+        ("env: !!python/object/apply:os.system [id]", "YAML"),
+        ("x: " + "a" * 70_000, "64 kB"),
+    ],
+)
+def test_malformed_config_is_named(text: str, says: str) -> None:
+    """The error names file and key."""
+    with pytest.raises(ConfigInvalid, match=r"\.github/prism\.yml") as caught:
+        parse_config(text.encode())
+    assert says in str(caught.value)
+
+
+@given(data=st.binary(max_size=200))
+def test_config_never_crashes(data: bytes) -> None:
+    """Any bytes are either settings or a clear error."""
+    with suppress(ConfigInvalid):
+        parse_config(data)
+
+
+async def test_version_for_projects_that_ask_git() -> None:
+    """The version is PKG-INFO's; without one it is higher than any lower bound."""
+    asks = {"pyproject.toml": "[build-system]\nrequires=['setuptools_scm']"}
+    variables = await scm_environment(Files({**asks, "PKG-INFO": "Name: a\nVersion: 9.1.4\n"}))
+    assert variables["SETUPTOOLS_SCM_PRETEND_VERSION"] == "9.1.4"
+    assert (await scm_environment(Files(asks)))["PBR_VERSION"] == "999.0.0"
+    assert await scm_environment(Files({"pyproject.toml": PROJECT})) == {}
