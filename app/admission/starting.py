@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from app.admission.authorise import Admission, Outcome
 from app.admission.cleaning import clean, clean_title
-from app.admission.desk import Desk, Outcome
 from app.admission.payload import Event, Issue
 from app.github.comments import ensure_comment, reply_marker
 from app.github.errors import GitHubError
@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
-async def start_from_issue(desk: Desk, repo: "GitHubRepo", event: Event, guid: str) -> Outcome:
+async def start_from_issue(
+    admission: Admission, repo: "GitHubRepo", event: Event, guid: str
+) -> Outcome:
     """A run for the issue, on title and body of this signed payload; nothing is read again."""
-    return await _start(desk, repo, event, guid, event.issue.number, None)
+    return await _start(admission, repo, event, guid, event.issue.number, None)
 
 
-async def start_from_pull(desk: Desk, repo: "GitHubRepo", event: Event, guid: str) -> Outcome:
+async def start_from_pull(
+    admission: Admission, repo: "GitHubRepo", event: Event, guid: str
+) -> Outcome:
     """A run for the issue a pull request of ours is about, on the text approved before.
 
     The payload of a comment on a pull request carries that pull request, not the issue.
@@ -37,11 +41,11 @@ async def start_from_pull(desk: Desk, repo: "GitHubRepo", event: Event, guid: st
     earlier = None
     if number is not None:
         earlier = await runs.latest_for_issue(
-            desk.engine, event.installation_id, event.repository_id, number
+            admission.engine, event.installation_id, event.repository_id, number
         )
     if number is None or earlier is None:
         return Outcome("ignored: not a pull request of Prism")
-    return await _start(desk, repo, event, guid, number, earlier.snapshot_id)
+    return await _start(admission, repo, event, guid, number, earlier.snapshot_id)
 
 
 def issue_of_branch(branch: str) -> int | None:
@@ -52,7 +56,7 @@ def issue_of_branch(branch: str) -> int | None:
 
 
 async def _start(
-    desk: Desk,
+    admission: Admission,
     repo: "GitHubRepo",
     event: Event,
     guid: str,
@@ -64,13 +68,13 @@ async def _start(
         return Outcome("refused: the repository is archived")
     base = await repo.get_ref(f"heads/{info.default_branch}")
     if base is None:
-        text = render.empty_repository(info.default_branch, desk.settings.label)
+        text = render.empty_repository(info.default_branch, admission.settings.label)
         await ensure_comment(repo, number, reply_marker(f"empty-{short(guid)}"), text)
         return Outcome(f"refused: the branch {info.default_branch} has no commit")
     if snapshot_id is None:
-        snapshot_id = await _keep_text(desk, event.issue, event.installation_id, guid)
+        snapshot_id = await _keep_text(admission, event.issue, event.installation_id, guid)
     created = await runs.create(
-        desk.engine,
+        admission.engine,
         NewRun(
             delivery=guid,
             installation_id=event.installation_id,
@@ -80,7 +84,7 @@ async def _start(
             snapshot_id=snapshot_id,
             requested_by=event.sender.login,
             requested_by_id=event.sender.id,
-            budget_usd=desk.settings.budget_usd,
+            budget_usd=admission.settings.budget_usd,
             base_branch=info.default_branch,
             base_commit=base,
         ),
@@ -90,11 +94,11 @@ async def _start(
     return Outcome(f"{word}:{created.run.id}", (created.run.id,) if created.run.is_active else ())
 
 
-async def _keep_text(desk: Desk, issue: Issue, installation_id: int, guid: str) -> str:
+async def _keep_text(admission: Admission, issue: Issue, installation_id: int, guid: str) -> str:
     title, body = clean_title(issue.title), clean(issue.body)
     raw = f"{issue.title or ''}\0{issue.body or ''}"
     return await snapshots.insert(
-        desk.engine,
+        admission.engine,
         snapshots.Snapshot(
             id=f"s-{short(guid)}",  # the same delivery, tried again, keeps the same row
             installation_id=installation_id,

@@ -14,7 +14,8 @@ LIMIT = 60_000  # GitHub takes 65,536 characters
 
 _CODE_SPAN = re.compile(r"(`+)([^`\n](?:[^\n]*?[^`\n])??)(?<!`)\1(?!`)")
 _LINK = re.compile(
-    r"(?:\b[a-z][a-z0-9+.-]{1,20}:)?//[^\s<>`|)\]]+|\bwww\.[^\s<>`|)\]]+", re.IGNORECASE
+    r"(?:\b[a-z][a-z0-9+.-]{1,20}:)?//[^\s<>`|)\]]+|www\.[^\s<>`|)\]]+",
+    re.IGNORECASE,
 )
 _SCHEME = re.compile(r"\b(?:data|javascript|vbscript|file|mailto):[^\s<>`|)\]]*", re.IGNORECASE)
 _LIVE = re.compile(

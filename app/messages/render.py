@@ -11,7 +11,7 @@ from app.messages import view
 from app.messages.facts import Failure, Removal, RunFacts, StageState
 from app.messages.outgoing import LIMIT, code, fenced, inline, title
 from pipeline.services import PipelineStage
-from pipeline.values import Decision, Usage
+from pipeline.values import Decision, Task, Usage
 
 COMMANDS = (
     ("/prism rerun", "a new attempt on a branch of its own"),
@@ -64,11 +64,8 @@ def no_patch(facts: RunFacts, decision: Decision, usage: Usage, elapsed_s: float
         facts,
         usage,
         elapsed_s,
-        decision=decision,
-        groups=view.group_rows(decision),
         explanations=_explanations(decision),
-        exploration=fenced(view.exploration(decision), 6000),
-        counted=view.counted(decision),
+        **_about(decision),
     )
 
 
@@ -109,29 +106,35 @@ def pull_request(
     `moved_from` names the branch a person had changed, `held` the policy's reasons to look
     closely, `ci_held` that CI waits for a person.
     """
-    winner = view.winner_of(decision)
-    assert winner is not None
+    assert decision.ballot.winner is not None
     fields = {
+        **_about(decision),
         "facts": facts,
-        "decision": decision,
-        "winner": winner,
         "usage": usage,
         "elapsed_s": elapsed_s,
         "moved_from": moved_from,
         "ci_held": ci_held,
         "held": held,
-        "checks": view.check_rows(decision),
-        "groups": view.group_rows(decision),
-        "agreement": view.agreement(decision),
-        "origins": view.origins(decision),
-        "dissent": view.dissent(decision),
-        "counted": view.counted(decision),
-        "exploration": fenced(view.exploration(decision)),
     }
     body = _render("pull_request", **fields)
     if len(body) > LIMIT:
         body = _render("pull_request", **{**fields, "exploration": "", "dissent": ()})
     return PullRequestText(pull_request_title(facts, decision), bounded(body))
+
+
+def local_report(task: Task, decision: Decision, usage: Usage) -> str:
+    """The report of a run on a local repository, with or without a patch."""
+    winner = view.winner_of(decision)
+    return bounded(
+        _render(
+            "local_report",
+            heading=title(winner.plan.summary if winner else f"No patch: {task.title}"),
+            task=task,
+            usage=usage,
+            explanations=_explanations(decision),
+            **_about(decision),
+        )
+    )
 
 
 def pull_request_title(facts: RunFacts, decision: Decision) -> str:
@@ -172,6 +175,21 @@ def bounded(text: str, limit: int = LIMIT) -> str:
     return (
         cut + closing + "\n</details>" * folds + "\n\n*The rest was cut: it does not fit here.*\n"
     )
+
+
+def _about(decision: Decision) -> dict[str, Any]:
+    """What the parts about change, checks and vote are filled with."""
+    return {
+        "decision": decision,
+        "winner": view.winner_of(decision),
+        "checks": view.check_rows(decision),
+        "groups": view.group_rows(decision),
+        "agreement": view.agreement(decision),
+        "origins": view.origins(decision),
+        "dissent": view.dissent(decision),
+        "counted": view.counted(decision),
+        "exploration": fenced(view.exploration(decision)),
+    }
 
 
 def _end(template: str, facts: RunFacts, usage: Usage, elapsed_s: float, **more: Any) -> str:
@@ -233,6 +251,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "code": code,
         "inline": inline,
+        "fenced": fenced,
         "login": _login,
         "duration": _duration,
         "tokens": _tokens,

@@ -5,11 +5,10 @@ Numbers and results are the harness's own; whatever a model or a repository wrot
 """
 
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from app.messages.outgoing import code, inline
 from pipeline.values import Candidate, Cluster, Decision, Evidence
-
-STAGE_NAMES = {"global": "G", "local": "L", "synthesis": "S"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ def check_rows(decision: Decision) -> tuple[CheckRow, ...]:
     rows = []
     for reproduced in decision.reproductions:
         status = evidence.reproductions.get(reproduced.id, "missing") if evidence else "missing"
-        added = f"b/{reproduced.reproduction.path}" in decision.patch
+        added = PurePosixPath(reproduced.reproduction.path).stem in decision.patch
         what = f"reproduction {code(_short_test(reproduced.tests))}" + (" (added)" if added else "")
         rows.append(CheckRow(what, "✗ fails ×2", _STATUS[status]))
     before = inline(decision.baseline) or "not run"
@@ -105,16 +104,23 @@ def _group_row(decision: Decision, cluster: Cluster) -> GroupRow:
     speaker = (decision.ballot.winner if chosen else cluster.members[0]) or ""
     shown = candidate(decision, speaker)
     evidence = decision.evidence.get(speaker)
-    change = inline(shown.plan.summary, 120) if shown else ""
     return GroupRow(
         label=cluster.label,
         members=", ".join(cluster.members),
         votes=cluster.votes,
-        change=change,
+        change=_change_of(shown),
         tests=tests_in_words(evidence, len(decision.reproductions)),
         outcome=f"**chosen** ({speaker})" if chosen else _outcome(decision, cluster),
         chosen=chosen,
     )
+
+
+def _change_of(shown: Candidate | None) -> str:
+    if shown is None:
+        return ""
+    if not shown.patch:
+        return f"no patch, the coder ended with {code(shown.exit_status or 'nothing')}"
+    return inline(shown.plan.summary, 120)
 
 
 def tests_in_words(evidence: Evidence | None, reproductions: int) -> str:
@@ -143,9 +149,9 @@ def tests_in_words(evidence: Evidence | None, reproductions: int) -> str:
 def _outcome(decision: Decision, cluster: Cluster) -> str:
     gates = {gate.candidate: gate for gate in decision.ballot.gates}
     reasons = [r for member in cluster.members if (g := gates.get(member)) for r in g.reasons]
-    if len(cluster.gated) == len(cluster.members) and reasons:
-        return "rejected: " + inline(reasons[0], 160)
-    return "fewer votes" if decision.ballot.winner else "not chosen"
+    if not cluster.gated:
+        return "rejected: " + (inline(reasons[0], 200) if reasons else "did not pass the gate")
+    return "passed, fewer votes" if decision.ballot.winner else "not chosen"
 
 
 def _why_unusable(decision: Decision, given: Candidate) -> str:

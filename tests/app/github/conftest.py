@@ -1,6 +1,7 @@
 """Real git repositories, and an emulated GitHub that checks every request it sees."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
@@ -17,6 +18,7 @@ from app.github.values import Purpose
 from app.settings import Settings
 from emulator.github.cli import use_manifest
 from emulator.github.hub import GitHub
+from emulator.github.keys import AppKey
 from emulator.github.records import Installation
 from emulator.github.records import Repository as EmulatedRepository
 from emulator.github.running import running
@@ -126,9 +128,18 @@ class Site:
         ]
 
 
+@pytest.fixture(scope="session")
+def app_key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a private key: making one for every test would take most of its time."""
+    folder = tmp_path_factory.mktemp("key")
+    AppKey.create(folder / "private-key.pem")
+    return folder
+
+
 @pytest.fixture
-async def site(tmp_path: Path) -> AsyncIterator[Site]:
+async def site(tmp_path: Path, app_key: Path) -> AsyncIterator[Site]:
     """A private repository `acme/widgets` whose default branch is `trunk`, and the App."""
+    shutil.copytree(app_key, tmp_path / "github")
     hub = GitHub(tmp_path / "github")
     use_manifest(hub, Path(__file__).parents[3] / "app.yml")
     async with running(hub):

@@ -17,7 +17,7 @@ BAD_KEY_WAIT_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class Admission:
     """The ledger, the settings and the App."""
 
     engine: AsyncEngine

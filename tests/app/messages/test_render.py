@@ -1,0 +1,224 @@
+"""The texts users see: complete, honest, bounded, and only with commands that work."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from app.admission.commands import COMMANDS as PARSED
+from app.messages import render
+from app.messages.facts import Failure, StageState
+from pipeline.values import Ballot, Gate, Task, Usage
+
+MARKDOWN = MarkdownIt("commonmark").enable("table")
+TEMPLATES = Path(render.__file__).parent / "templates"
+FAILURE = Failure("environment", "The set-up ended with 1.", "Nothing was changed.")
+
+
+def everything(facts, decision, usage) -> dict[str, str]:
+    """Every text there is, by template."""
+    pull = render.pull_request(
+        facts,
+        decision,
+        usage,
+        1900.0,
+        moved_from="prism/issue-7",
+        ci_held=True,
+        held=("setup.py: x",),
+    )
+    lost = replace(decision, outcome="no_patch", patch="", ballot=no_winner(decision))
+    task = Task("acme/widgets", None, "Title", "Body", facts.base_commit)
+    return {
+        "status": render.status(facts, (StageState("global", 1, 3, "x"),), usage, 60.0),
+        "opened": render.opened(facts, 9, decision, usage, 1900.0),
+        "no_patch": render.no_patch(facts, lost, usage, 1900.0),
+        "failed": render.failed(facts, FAILURE, usage, 5.0),
+        "budget": render.budget_reached(facts, usage, 5.0, "Verification was reached."),
+        "refused": render.refused(facts, ("x: y",), usage, 5.0),
+        "stopped": render.stopped(facts),
+        "label_on_pull_request": render.label_on_pull_request(facts.label),
+        "help": render.help_text(facts.label, "explode"),
+        "empty_repository": render.empty_repository("trunk", facts.label),
+        "pull_request": pull.body,
+        "local_report": render.local_report(task, decision, usage),
+        "local_report without a patch": render.local_report(task, lost, usage),
+    }
+
+
+def no_winner(decision) -> Ballot:
+    """The same ballot when nobody passed the gate."""
+    clusters = tuple(replace(cluster, gated=()) for cluster in decision.ballot.clusters)
+    gates = tuple(Gate(c.id, ("It breaks 3 tests.",)) for c in decision.candidates)
+    return Ballot(clusters, gates, None, "No candidate passed the gate.")
+
+
+def test_every_template_is_rendered(facts, decision, usage):
+    """No text is left without a test, and all names in it exist."""
+    texts = everything(facts, decision, usage)
+    whole = {path.name.removesuffix(".md.j2") for path in TEMPLATES.glob("[a-z]*.md.j2")}
+    assert whole == {name.partition(" ")[0] for name in texts}
+    assert all(text.strip() for text in texts.values())
+
+
+def test_only_commands_that_work_are_named(facts, decision, usage):
+    """Every `/prism …` in any text is a command the parser knows."""
+    for text in everything(facts, decision, usage).values():
+        assert set(re.findall(r"/prism (\w+)", text)) <= set(PARSED)
+
+
+def test_the_evidence_is_in_the_pull_request(facts, decision, usage):
+    """Before and after of reproduction and suite, the vote, its rule, and the excluded test."""
+    body = render.pull_request(facts, decision, usage, 1900.0).body
+    assert body.startswith("Fixes #7 · requested by @maintainer · draft until")
+    assert "| reproduction `test_plain` (added) | ✗ fails ×2 | ✓ passes |" in body
+    assert (
+        "| 157 tests pass, 0 fail before any change (`pytest -q`, 148 s) | 156 pass, 1 changed"
+        in body
+    )
+    assert "### How it was chosen – 3 of 5 candidates agree" in body
+    assert "| **A** (G1, L1.1, S1) | **3** |" in body
+    assert (
+        "| B (G2) | 1 | plain summary of G2 | 0 of 1 reproduction, 1 regression | rejected:" in body
+    )
+    assert "no patch, the coder ended with `submitted`" in body
+    assert "`tests/test_old.py::test_wrong` – the issue says “plain”" in body
+    assert "`src/calc.py` from G1, L2.2" in body
+    assert "$1.84, 32 min, 412 k tokens (88% of the input cached)" in body
+
+
+def test_missing_evidence_is_never_a_pass(facts, decision, usage):
+    """A winner whose suite gave no verdict and whose reproduction did not run is shown so."""
+    bare = replace(decision.evidence["S1"], regression_ran=False, reproductions={}, excluded=())
+    shown = replace(decision, evidence={**decision.evidence, "S1": bare})
+    body = render.pull_request(facts, shown, usage, 10.0).body
+    assert "| ✗ fails ×2 | not run |" in body
+    assert "| no verdict |" in body
+
+
+def test_what_a_person_should_know_stands_first(facts, decision, usage, removal):
+    """No isolation, a scripted model, hidden text, held reasons and a moved branch come early."""
+    told = replace(facts, isolation="none", scripted_model=True, removed=(removal,))
+    body = render.pull_request(
+        told,
+        decision,
+        usage,
+        1.0,
+        moved_from="prism/issue-7",
+        ci_held=True,
+        held=("setup.py: a script",),
+    ).body
+    head = body[: body.index("**What was wrong.**")]
+    for words in (
+        "Not isolated",
+        "Scripted model",
+        "2 × HTML comment",
+        "setup.py",
+        "prism/issue-7",
+    ):
+        assert words in head
+    assert "[skip ci]" in body
+
+
+def test_quiet_runs_have_no_warnings(facts, decision, usage):
+    """Without hidden text, holds and moves none of these words appear."""
+    body = render.pull_request(facts, decision, usage, 1.0).body
+    for words in (
+        "Not isolated",
+        "Scripted model",
+        "Hidden in the issue",
+        "look closely",
+        "skip ci",
+    ):
+        assert words not in body
+
+
+def test_hostile_texts_act_nowhere(facts, evil_decision, usage, removal):
+    """With hostile text in every field, only our own references and mention are live."""
+    told = replace(facts, removed=(removal,))
+    for name, text in everything(told, evil_decision, usage).items():
+        inside = [t for t in MARKDOWN.parse(text) if t.type == "inline"]
+        kinds = {child.type for token in inside for child in token.children}
+        assert not kinds & {"link_open", "image"}, name
+        plain = "\n".join(c.content for t in inside for c in t.children if c.type == "text")
+        assert set(re.findall(r"@[\w/]+", plain)) <= {"@maintainer"}, name
+        assert set(re.findall(r"\w*/?\w*#\d+", plain)) <= {"#7", "#9"}, name
+        html = "".join(c.content for t in inside for c in t.children if c.type == "html_inline")
+        assert set(re.findall(r"<[^>]*>", html)) <= {
+            "<sub>", "</sub>", "<details>", "</details>", "<summary>", "</summary>",
+        }, name  # fmt: skip
+        blocks = "".join(t.content for t in MARKDOWN.parse(text) if t.type == "html_block")
+        assert "img" not in blocks, name
+        assert "hidden" not in blocks, name
+
+
+def test_tables_keep_their_columns(facts, evil_decision, usage):
+    """Hostile text does not add cells to the vote table."""
+    body = render.pull_request(facts, evil_decision, usage, 1.0).body
+    tokens = MARKDOWN.parse(body)
+    cells = [len(re.findall("<t[dh]>", row)) for row in MARKDOWN.render(body).split("<tr>")[1:]]
+    assert any(token.type == "table_open" for token in tokens)
+    assert sorted(set(cells)) == [3, 5]
+
+
+def test_titles_come_from_the_plan(facts, decision, evil_decision):
+    """At most 72 characters; an empty summary gives our own words."""
+    assert render.pull_request_title(facts, decision) == "plain summary of S1"
+    assert len(render.pull_request_title(facts, evil_decision)) <= 72
+    winner = decision.candidates[2]
+    empty = replace(winner, plan=replace(winner.plan, summary=" @ "))
+    shown = replace(decision, candidates=(*decision.candidates[:2], empty))
+    assert render.pull_request_title(facts, shown) == "Fix issue 7"
+
+
+def test_the_largest_pull_request_fits(facts, decision, usage):
+    """Many long texts stay below 60,000 characters and close what they open."""
+    winner = decision.candidates[2]
+    long = replace(winner.plan, summary="word " * 400)
+    many = tuple(replace(winner, id=f"L{n}.1", plan=long) for n in range(300))
+    shown = replace(decision, candidates=(*decision.candidates, *many), notes=("note " * 60,) * 200)
+    body = render.pull_request(facts, shown, usage, 1.0).body
+    assert len(body) <= 60_000
+    assert body.count("<details>") == body.count("</details>")
+
+
+@pytest.mark.parametrize("limit", range(300, 900, 37))
+def test_a_cut_closes_fences_and_folds(limit):
+    """Wherever the cut falls, code blocks and folded parts end before our own words."""
+    text = (
+        "intro\n\n<details><summary>x</summary>\n\n````text\n"
+        + "```\nline\n" * 200
+        + "````\n\n</details>\n"
+    )
+    cut = render.bounded(text, limit)
+    assert len(cut) <= limit
+    assert cut.count("<details>") == cut.count("</details>")
+    last = [token for token in MARKDOWN.parse(cut) if token.type == "inline"][-1]
+    assert last.content == "*The rest was cut: it does not fit here.*"
+
+
+def test_stages_are_told_apart(facts):
+    """Waiting, working and finished stages have their signs, counts and notes."""
+    stages = (
+        StageState("environment", 1, 1, "pip"),
+        StageState("global", 3, 3),
+        StageState("code", 2, 12),
+    )
+    text = render.status(facts, stages, Usage(cost_usd=0.84), 540.0)
+    assert (
+        "✔ environment (pip) · ✔ explore: 3 · ☐ vary · ☐ combine · ▸ write patches: 2 of 12" in text
+    )
+    assert "$0.84 of $5.00 · 9 min" in text
+
+
+def test_logins_that_are_none_are_no_mentions(facts):
+    """Only what can be a login is mentioned."""
+    text = render.stopped(replace(facts, requested_by="a b@c"))
+    assert "asked by `a b@c`" in text
+
+
+def test_logs_of_failures_stay_readable(facts):
+    """The end of a set-up's log is a block, not one long line."""
+    text = render.failed(facts, Failure("environment", "It failed.", "line 1\nline 2"))
+    assert "```text\nline 1\nline 2\n```" in text
