@@ -64,11 +64,11 @@ def configure_logs(settings: Settings) -> None:
 def keep_allowed_fields(
     _logger: Any, _method: str, fields: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
-    """Drop every field that is not in FIELDS and cut long texts."""
+    """Drop every field that is not in FIELDS and cut the middle out of long texts."""
     kept = {name: value for name, value in fields.items() if name in FIELDS}
     for name, value in kept.items():
         if isinstance(value, str) and len(value) > MAX_TEXT and name != "exception":
-            kept[name] = value[:MAX_TEXT] + "…"
+            kept[name] = f"{value[: MAX_TEXT // 2]} … {value[-MAX_TEXT // 2 :]}"
     return kept
 
 

