@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any, Final, Literal, Protocol
+from urllib.parse import quote
 
 import httpx
 from githubkit import AppAuthStrategy, GitHub
@@ -49,6 +50,7 @@ from app.github.values import (
     commit_from,
     pull_from,
 )
+from app.messages.outgoing import check_secrets
 from app.settings import Settings
 
 API_VERSION: Final = "2022-11-28"
@@ -83,6 +85,7 @@ class GitHubApp:
             auto_retry=_retry_any,
         )
         self._tokens = TokenProvider(self._mint)
+        self._secrets = secrets_of(settings)
         self._identity: Identity | None = None
 
     async def identity(self) -> Identity:
@@ -119,7 +122,7 @@ class GitHubApp:
             auto_retry=_retry_idempotent,
         )
         async with github:
-            yield GitHubRepo(github, identity, full_name)
+            yield GitHubRepo(github, identity, full_name, self._secrets)
 
     async def _mint(self, key: TokenKey) -> Token:
         data = await _json(
@@ -133,9 +136,18 @@ class GitHubApp:
 
 
 class GitHubRepo:
-    """One repository with one token. Every method raises the errors of `app.github.errors`."""
+    """One repository with one token. Every method raises the errors of `app.github.errors`.
 
-    def __init__(self, github: "GitHub[Any]", identity: Identity, full_name: str) -> None:
+    Texts are checked for secrets here, at the one place where they leave; a hit is SecretInText.
+    """
+
+    def __init__(
+        self,
+        github: "GitHub[Any]",
+        identity: Identity,
+        full_name: str,
+        secrets: tuple[str, ...] = (),
+    ) -> None:
         self._github = github  # the namespace below holds it weakly
         self._rest = github.rest(API_VERSION)
         self.identity = identity
@@ -143,6 +155,11 @@ class GitHubRepo:
         owner, _, name = full_name.partition("/")
         self.owner = owner
         self._at = (owner, name)
+        self._secrets = secrets
+
+    def check(self, *texts: str) -> None:
+        """Raise SecretInText when a text may not leave."""
+        check_secrets("\n".join(texts), self._secrets)
 
     async def info(self) -> RepositoryInfo:
         """The repository as it is now: name after renames, default branch."""
@@ -183,11 +200,13 @@ class GitHubRepo:
 
     async def create_comment(self, number: int, body: str) -> Comment:
         """Write a comment; not retried, so look it up after GitHubUnavailable."""
+        self.check(body)
         call = self._rest.issues.async_create_comment(*self._at, number, body=body)
         return comment_from(await _json(call), self.identity)
 
     async def update_comment(self, comment_id: int, body: str) -> Comment:
         """Replace a comment's text."""
+        self.check(body)
         call = self._rest.issues.async_update_comment(*self._at, comment_id, body=body)
         return comment_from(await _json(call), self.identity)
 
@@ -226,6 +245,7 @@ class GitHubRepo:
         self, *, title: str, head: str, base: str, body: str, draft: bool = True
     ) -> Pull:
         """Open a pull request; not retried, so look it up after GitHubUnavailable."""
+        self.check(title, body)
         call = self._rest.pulls.async_create(
             *self._at, title=title, head=head, base=base, body=body, draft=draft
         )
@@ -234,7 +254,7 @@ class GitHubRepo:
     async def get_ref(self, ref: str) -> str | None:
         """The object a ref (`heads/main`) points at, None when there is no such ref."""
         try:
-            data = await _json(self._rest.git.async_get_ref(*self._at, ref))
+            data = await _json(self._rest.git.async_get_ref(*self._at, quote(ref)))
         except (NotFound, Conflict):
             return None
         return str(data["object"]["sha"])
@@ -264,10 +284,17 @@ class GitHubRepo:
 
     async def create_commit(self, message: str, tree: str, parent: str) -> Commit:
         """Store a commit without naming an author, so that GitHub signs it as the App's."""
+        self.check(message)
         call = self._rest.git.async_create_commit(
             *self._at, message=message, tree=tree, parents=[parent]
         )
         return commit_from(await _json(call))
+
+
+def secrets_of(settings: Settings) -> tuple[str, ...]:
+    """What must never appear in a text: the server's own secrets, a key's lines one by one."""
+    lines = [line for line in settings.private_key.split() if len(line) >= 40]
+    return (settings.webhook_secret, settings.anthropic_api_key, *lines)
 
 
 class _Strategy(BaseAuthStrategy):

@@ -12,6 +12,7 @@ GitHubError
 ├── MirrorFailed         git could not fetch or read; the message has no secrets
 ├── PatchDoesNotApply    (ValueError) git refused the patch
 ├── PatchRefused         (PermissionError) the patch policy said no; `reasons`
+├── SecretInText         (PermissionError) a text holds something secret, so it was not sent
 └── TreeMismatch         the tree GitHub built is not the one that was verified
 """
 
@@ -75,6 +76,14 @@ class PatchRefused(GitHubError, PermissionError):
     def __init__(self, reasons: tuple[str, ...]) -> None:
         super().__init__("The patch policy refused this patch: " + "; ".join(reasons))
         self.reasons = reasons
+
+
+class SecretInText(GitHubError, PermissionError):
+    """A text holds something secret and was not sent; `kinds` says what it looks like."""
+
+    def __init__(self, kinds: tuple[str, ...]) -> None:
+        super().__init__("A text was not published: it holds " + ", ".join(kinds) + ".")
+        self.kinds = kinds
 
 
 class TreeMismatch(GitHubError):

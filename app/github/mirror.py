@@ -225,6 +225,7 @@ def _environment(mirror: Mirror, remote: Remote | None = None) -> dict[str, str]
     return {
         "GIT_DIR": str(mirror.path),
         "GIT_INDEX_FILE": str(mirror.path / "index"),
+        "GIT_CONFIG_PARAMETERS": "",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_TERMINAL_PROMPT": "0",
@@ -233,6 +234,10 @@ def _environment(mirror: Mirror, remote: Remote | None = None) -> dict[str, str]
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_HTTP_LOW_SPEED_LIMIT": "1000",
         "GIT_HTTP_LOW_SPEED_TIME": "60",
+        # git has no use for what this process was started with
+        "PRIVATE_KEY": "",
+        "WEBHOOK_SECRET": "",
+        "ANTHROPIC_API_KEY": "",
         **_as_variables(config),
     }
 

@@ -95,13 +95,15 @@ async def publish(
     """Publish once, however often this is called for a run.
 
     `compose` writes the pull request's text when the branch is known. Raises PatchRefused with
-    the policy's reasons, PatchDoesNotApply, TreeMismatch, GitHubError, and Fenced.
+    the policy's reasons, PatchDoesNotApply, TreeMismatch, SecretInText, GitHubError, and Fenced.
     """
     verdict = check_patch(change.patch)
     if verdict.refused:
         raise PatchRefused(verdict.refused)
     tree = await apply_patch(mirror, change.base_commit, change.patch)
     ci_held = bool(verdict.held) or not await _can_write(repo, change.issue_author)
+    draft = compose(Branch(change.branch, "", "", ci_held, verdict.held))
+    repo.check(change.subject, draft.title, draft.body)  # before anything is made
     branch = await _ensure_branch(repo, recorder, change, tree, ci_held, verdict.held)
     pull = await _ensure_pull(repo, recorder, change, branch, compose)
     return Published(pull, branch)

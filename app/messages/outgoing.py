@@ -7,6 +7,7 @@ sent, not even partly.
 
 import re
 
+from app.github.errors import SecretInText
 from app.messages.characters import without_invisible
 from pipeline.evidence.policy_lines import secrets_in
 
@@ -21,18 +22,10 @@ _SCHEME = re.compile(r"\b(?:data|javascript|vbscript|file|mailto):[^\s<>`|)\]]*"
 _LIVE = re.compile(
     r"[\w.+-]*@[\w./-]*"  # mentions, teams, addresses
     r"|[\w./-]*#\d+"  # references, also to other repositories
-    r"|\bGH-\d+"
+    r"|GH-\d+"
     r"|(?<![\w/])/[A-Za-z][\w./-]*"  # commands of any bot
 )
 _SPECIAL = re.compile(r"[\\*_~|$\[\]]|^[#>+=-]|(?<=^\d)[.)]")
-
-
-class SecretInText(Exception):
-    """A text holds something secret, so it is not sent; `kinds` says what it looks like."""
-
-    def __init__(self, kinds: tuple[str, ...]) -> None:
-        super().__init__("The text was not published: it holds " + ", ".join(kinds) + ".")
-        self.kinds = kinds
 
 
 def inline(text: str, limit: int = 300) -> str:

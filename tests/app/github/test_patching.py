@@ -47,6 +47,23 @@ async def test_the_tree_is_what_git_itself_would_commit(repository):
     }
 
 
+async def test_line_ends_are_kept(repository):
+    """A patch of a file with Windows line ends gives exactly the changed bytes."""
+    repository.write(".gitattributes", "*.txt text\n")
+    repository.write("dos.txt", b"one\r\ntwo\r\n")
+    for path in (".gitattributes", "dos.txt"):
+        blob = repository.git("hash-object", "-w", "--no-filters", path).strip()
+        repository.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}")
+    repository.git("commit", "--quiet", "-m", "dos")
+    patch = (
+        "diff --git a/dos.txt b/dos.txt\n--- a/dos.txt\n+++ b/dos.txt\n"
+        "@@ -1,2 +1,2 @@\n one\r\n-two\r\n+three\r\n"
+    )
+    with local_source(repository.path) as source:
+        result = await apply_patch(source.mirror, source.base_commit, patch)
+    assert [file.content for file in result.files] == [b"one\r\nthree\r\n"]
+
+
 async def test_the_mirror_keeps_nothing(repository):
     """Objects of a patch that was only tried do not stay in the mirror."""
     with local_source(repository.path) as source:

@@ -10,6 +10,7 @@ from app.github.errors import (
     GitHubUnavailable,
     PatchDoesNotApply,
     PatchRefused,
+    SecretInText,
     TreeMismatch,
 )
 from app.github.patching import apply_patch
@@ -85,12 +86,12 @@ class Desk:
         }
         return Change(**{**values, **other})
 
-    async def publish(self, patch: str = PATCH, **other):
+    async def publish(self, patch: str = PATCH, text: Text | None = None, **other):
         source = await self.site.source()
+        change = self.change(patch, **other)
+        words = (lambda _: text) if text else compose
         async with self.site.open() as repo:
-            return await publish(
-                repo, self.recorder, source.mirror, self.change(patch, **other), compose
-            )
+            return await publish(repo, self.recorder, source.mirror, change, words)
 
     def git(self, *arguments: str) -> str:
         done = subprocess.run(
@@ -193,6 +194,14 @@ async def test_refused_patches_leave_no_trace(desk, patch, word):
     assert desk.branches() == []
     written = [r["path"] for r in desk.site.hub.requests if r["method"] != "GET"]
     assert all(path.endswith(("access_tokens", "git-upload-pack")) for path in written)
+
+
+async def test_a_text_with_a_secret_stops_everything(desk):
+    """A pull request that would show a key is not made, and neither is its branch."""
+    key = "ghs_123456_" + "a1B2c3D4" * 12
+    with pytest.raises(SecretInText):
+        await desk.publish(text=Text("Add the numbers", f"the log says {key}"))
+    assert desk.branches() == []
 
 
 async def test_a_patch_against_another_base_is_refused(desk):

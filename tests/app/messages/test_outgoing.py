@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from app.github.errors import SecretInText
 from app.messages.outgoing import (
-    SecretInText,
     check_secrets,
     code,
     fenced,
@@ -51,10 +51,10 @@ def plain(markdown: str) -> tuple[str, set[str]]:
     texts, kinds = [], set()
     for token in MARKDOWN.parse(markdown):
         kinds.add(token.type)
-        for child in token.children or []:
-            kinds.add(child.type)
-            if child.type == "text":
-                texts.append(child.content)
+        children = token.children or []
+        kinds |= {child.type for child in children}
+        shown = [child.content if child.type == "text" else " ` " for child in children]
+        texts.append("".join(shown))
     return "\n".join(texts), kinds
 
 
@@ -70,7 +70,7 @@ def assert_harmless(markdown: str) -> None:
         "table_open",
     }
     assert not re.search(r"@\w|#\d|\bGH-\d|://|www\.", text)
-    assert not re.search(r"^\s*/\w", text, re.MULTILINE)
+    assert not re.search(r"^\s*/[a-z]", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("text", CASES.values(), ids=CASES)
