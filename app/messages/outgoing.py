@@ -25,7 +25,7 @@ _LIVE = re.compile(
     r"|GH-\d+"
     r"|(?<![\w/])/[A-Za-z][\w./-]*"  # commands of any bot
 )
-_SPECIAL = re.compile(r"[\\*_~|$\[\]]|^[#>+=-]|(?<=^\d)[.)]")
+_SPECIAL = re.compile(r"[\\*~|$\[\]]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[#>+=-]|(?<=^\d)[.)]")
 
 
 def inline(text: str, limit: int = 300) -> str:

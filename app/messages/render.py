@@ -1,5 +1,6 @@
 """Every text a user sees, one template each; the only module that imports jinja2."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -262,4 +263,5 @@ def _environment() -> Environment:
 
 
 def _render(template: str, **values: Any) -> str:
-    return _environment().get_template(f"{template}.md.j2").render(**values).strip() + "\n"
+    text = _environment().get_template(f"{template}.md.j2").render(**values).strip()
+    return re.sub(r"\n{3,}", "\n\n", text) + "\n"

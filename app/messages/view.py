@@ -33,6 +33,10 @@ class GroupRow:
     chosen: bool
 
 
+_STAGE_WORDS = (("global", "explanation"), ("local", "variant"), ("synthesis", "synthesis"))
+_NO_PATCH = "no patch, the coder ended with "
+
+
 def winner_of(decision: Decision) -> Candidate | None:
     """The candidate that won, None when nothing did."""
     return candidate(decision, decision.ballot.winner or "")
@@ -119,7 +123,7 @@ def _change_of(shown: Candidate | None) -> str:
     if shown is None:
         return ""
     if not shown.patch:
-        return f"no patch, the coder ended with {code(shown.exit_status or 'nothing')}"
+        return f"{_NO_PATCH}{code(shown.exit_status or 'nothing')}"
     return inline(shown.plan.summary, 120)
 
 
@@ -195,21 +199,17 @@ def dissent(decision: Decision) -> tuple[str, ...]:
     return tuple(
         f"**{row.label}** ({row.votes}): {row.change} – {row.outcome}"
         for row in group_rows(decision)
-        if not row.chosen and row.label != "–" and row.change
+        if not row.chosen and row.label != "–" and not row.change.startswith(_NO_PATCH)
     )[:6]
 
 
 def exploration(decision: Decision) -> str:
     """The candidates as a tree of text: stage, id, parents, what each one explained."""
     lines = []
-    for stage, words in (
-        ("global", "explanations"),
-        ("local", "variants"),
-        ("synthesis", "syntheses"),
-    ):
+    for stage, word in _STAGE_WORDS:
         members = [c for c in decision.candidates if c.stage == stage]
         if members:
-            lines.append(f"{len(members)} {words}")
+            lines.append(_count(len(members), word))
         for member in members:
             parents = f" (from {', '.join(member.parents)})" if member.parents else ""
             cause = " ".join(member.plan.solution.root_cause.split())[:160]
@@ -220,12 +220,7 @@ def exploration(decision: Decision) -> str:
 def counted(decision: Decision) -> str:
     """The exploration in one line, as "3 explanations → 6 variants → 3 syntheses"."""
     counts = [
-        (sum(c.stage == stage for c in decision.candidates), words)
-        for stage, words in (
-            ("global", "explanation"),
-            ("local", "variant"),
-            ("synthesis", "synthesis"),
-        )
+        (sum(c.stage == stage for c in decision.candidates), word) for stage, word in _STAGE_WORDS
     ]
     return " → ".join(_count(number, word) for number, word in counts if number)
 
