@@ -229,12 +229,17 @@ def detach_editable(venv: Path, tree: Path) -> list[str]:
             if not hook.is_file():
                 continue
             text = hook.read_text(errors="replace")
-            if str(tree) not in text:
+            if str(tree) not in text and not _loads_finder(text):
                 continue
             found += _folders(text, tree)
             hook.unlink()
     defaults = [name for name in ("src",) if (tree / name).is_dir()]
     return list(dict.fromkeys([*found, *defaults, "."]))
+
+
+def _loads_finder(text: str) -> bool:
+    """Whether a .pth file starts the finder of an editable install (one per install)."""
+    return text.lstrip().startswith("import __editable___")
 
 
 def _folders(text: str, tree: Path) -> list[str]:

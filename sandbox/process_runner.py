@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
 from sandbox.output import CappedOutput
 from sandbox.runner import FLOOD_BYTES, Layout, Outcome, Script, chunks
@@ -123,9 +124,13 @@ async def _reader(read_end: int) -> tuple[asyncio.StreamReader, asyncio.ReadTran
     return reader, transport
 
 
-async def _drain(reader: asyncio.StreamReader, sink: CappedOutput) -> None:
-    while sink.total <= FLOOD_BYTES and (data := await reader.read(65536)):
+async def _drain(reader: asyncio.StreamReader, sink: CappedOutput) -> bool:
+    """Read to the end; True when it gave up on a flood."""
+    while data := await reader.read(65536):
         sink.feed(data)
+        if sink.total > FLOOD_BYTES:
+            return True
+    return False
 
 
 async def _feed(process: asyncio.subprocess.Process, script: Script) -> None:
@@ -138,15 +143,14 @@ async def _feed(process: asyncio.subprocess.Process, script: Script) -> None:
     process.stdin.close()
 
 
-async def _ended(process: asyncio.subprocess.Process, readers: list["asyncio.Task[None]"]) -> None:
-    """Wait for the process, or for a reader that gave up on a flood."""
+async def _ended(process: asyncio.subprocess.Process, readers: list["asyncio.Task[bool]"]) -> None:
+    """Wait for the process and the rest of its output, or for a flood."""
     waiting = asyncio.create_task(process.wait())
     try:
-        while not waiting.done():
-            open_readers = [reader for reader in readers if not reader.done()]
-            await asyncio.wait([waiting, *open_readers], return_when=asyncio.FIRST_COMPLETED)
-            if not open_readers:
-                await asyncio.wait([waiting], timeout=_GRACE_S)
+        pending: set[asyncio.Task[Any]] = {waiting, *readers}
+        while waiting in pending:
+            done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+            if any(task.result() for task in done if task is not waiting):
                 return
         await asyncio.wait(readers, timeout=_GRACE_S)
     finally:

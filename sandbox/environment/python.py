@@ -51,13 +51,13 @@ async def detect_python(source: Source, files: tuple[str, ...]) -> EnvironmentPl
     manifests = await _read_manifests(source)
     if not present or (present == ["pyproject.toml"] and not _is_project(manifests.pyproject)):
         return None
-    lines: list[str] = []
+    lines = _test_dependencies(manifests, files)
+    if "requirements.txt" in present:
+        lines.append("pip install -r requirements.txt")
+    # After its dependencies, so that nothing replaces the project by a copy of itself.
     if any(name in present for name in _MANIFESTS[:3]) and _installable(manifests, present):
         extra = _first(_extras(manifests))
         lines.append("pip install -e " + shlex.quote(f".[{extra}]" if extra else "."))
-    if "requirements.txt" in present:
-        lines.append("pip install -r requirements.txt")
-    lines += _test_dependencies(manifests, files)
     lines.append("pip install pytest")
     return EnvironmentPlan(
         language="python",
@@ -176,11 +176,11 @@ def _from_poetry(name: str, value: Any) -> str:
 
 
 def _tox_dependencies(tox: configparser.ConfigParser) -> list[str]:
-    """Plain lines of `[testenv] deps`: no substitutions, factors only as a prefix."""
+    """Plain lines of `[testenv] deps`: no substitutions, no paths, factors only as a prefix."""
     listed: list[str] = []
     for raw in tox.get("testenv", "deps", fallback="").splitlines():
         line = re.sub(r"^[\w,!.-]+: +", "", raw.split(" #")[0].strip())
-        if not line or line.startswith("#") or "{" in line:
+        if not line or "{" in line or line[0] in "#./" or line.startswith("-e"):
             continue
         requirements = re.match(r"-r\s*(\S+)$", line)
         listed += ["-r", requirements.group(1)] if requirements else [line]

@@ -47,7 +47,7 @@ PROJECT = "[project]\nname = 'a'\n"
         ),
         (
             {"pyproject.toml": PROJECT + "[dependency-groups]\ndev=[]\n"},
-            ["pip install -e .", "pip install --upgrade 'pip>=25.1'", "pip install --group dev"],
+            ["pip install --upgrade 'pip>=25.1'", "pip install --group dev", "pip install -e ."],
         ),
         (
             {"setup.cfg": "[metadata]\nname=a\n[options.extras_require]\ntest=\n  x\n"},
@@ -60,26 +60,29 @@ PROJECT = "[project]\nname = 'a'\n"
         ({"setup.py": "not python ("}, ["pip install -e ."]),
         (
             {"setup.py": "", "tests/requirements.txt": "x", "requirements-dev.txt": "y"},
-            ["pip install -e .", "pip install -r requirements-dev.txt"],
+            ["pip install -r requirements-dev.txt", "pip install -e ."],
         ),
         ({"requirements.txt": "x"}, ["pip install -r requirements.txt"]),
         (
-            {"setup.py": "", "tox.ini": "[testenv]\ndeps =\n  -rdev.txt\n  py3: mock>=2\n  {x}\n"},
-            ["pip install -e .", "pip install -r dev.txt 'mock>=2'"],
+            {
+                "setup.py": "",
+                "tox.ini": "[testenv]\ndeps =\n  -rdev.txt\n  py3: mock>=2\n  {x}\n  .[doc]\n",
+            },
+            ["pip install -r dev.txt 'mock>=2'", "pip install -e ."],
         ),
         (
             {
                 "pyproject.toml": PROJECT
                 + "[tool.poetry.group.dev.dependencies]\npython='^3'\nattrs='^22.1'\nx={git='u'}\n"
             },
-            ["pip install -e .", "pip install 'attrs>=22.1' x"],
+            ["pip install 'attrs>=22.1' x", "pip install -e ."],
         ),
         (
             {
                 "pyproject.toml": PROJECT
                 + "[tool.hatch.envs.hatch-test]\nextra-dependencies=['a b']"
             },
-            ["pip install -e .", "pip install 'a b'"],
+            ["pip install 'a b'", "pip install -e ."],
         ),
     ],
 )
