@@ -1,5 +1,6 @@
 """Hand a stored delivery to admission; try again when it fails, give up when it keeps failing."""
 
+import asyncio
 import time
 from collections.abc import Sequence
 
@@ -36,6 +37,9 @@ async def process_delivery(
         return ()
     try:
         run_ids = await admit(guid)
+    except asyncio.CancelledError:  # shutdown: the next worker may begin at once
+        await inbox.put_back(engine, guid, 0.0, counts=False)
+        raise
     except Exception as error:  # noqa: BLE001 - the boundary of a delivery: recorded, not lost
         note.warning("admission failed", error=type(error).__name__, exc_info=error)
         await _record_failure(engine, guid, number, error, times)

@@ -93,6 +93,8 @@ class _Worker:
         self._slices: dict[str, asyncio.Task[object]] = {}
         self._admitting: set[str] = set()
         self._claiming = asyncio.Lock()
+        self._starts: set[asyncio.Task[None]] = set()
+        self._closing = False
 
     async def admit(self, guid: str) -> None:
         """Admit a delivery unless this process is at it, and wake the runs it made."""
@@ -111,8 +113,14 @@ class _Worker:
 
     async def wake(self, run_id: str) -> None:
         """Claim a run and start its slice; nothing happens without a free place or a claim."""
+        start = asyncio.create_task(self._start(run_id))
+        self._starts.add(start)
+        start.add_done_callback(self._starts.discard)
+        await asyncio.shield(start)  # a claim without its slice would count as a crash
+
+    async def _start(self, run_id: str) -> None:
         async with self._claiming:
-            if run_id in self._slices or len(self._slices) >= RUNS_AT_ONCE:
+            if self._closing or run_id in self._slices or len(self._slices) >= RUNS_AT_ONCE:
                 return
             claim = await runs.claim(self._engine, run_id, self.name, self._times.lease_s)
             if claim is None:
@@ -134,6 +142,8 @@ class _Worker:
 
     async def close(self) -> None:
         """Give every run back and wait until that is written down."""
+        self._closing = True
+        await asyncio.gather(*self._starts, return_exceptions=True)
         slices = list(self._slices.values())
         for task in slices:
             task.cancel()

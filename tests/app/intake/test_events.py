@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from app.intake.events import (
     Event,
     Malformed,
-    first_own_line,
     is_command,
     parse_json,
     read_event,
@@ -223,43 +222,48 @@ def test_no_value_anywhere_breaks_the_reader(path: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("/prism rerun", "/prism rerun"),
-        ("\n\n  /prism rerun  \nplease", "/prism rerun"),
-        ("> /prism help\n\n/prism rerun", "/prism rerun"),
-        ("```\n/prism help\n```\n/prism rerun", "/prism rerun"),
-        ("~~~~\n/prism help\n~~~\nstill code\n~~~~\nhello", "hello"),
-        ("```sh\n/prism help", ""),
-        ("    /prism help", ""),
-        ("\t/prism help\nhello", "hello"),
-        ("hello\n/prism rerun", "hello"),
-        ("", ""),
-        ("\r\n/prism rerun\r\n", "/prism rerun"),
-    ],
+    "text", ["/prism", "/prism rerun", "/PRISM Help", "/prism: what?", "@prism-bot rerun"]
 )
-def test_the_first_line_of_ones_own_text(text: str, line: str) -> None:
-    """Quotes, fences and indented code are not what the author says."""
-    assert first_own_line(text) == line
-
-
-@pytest.mark.parametrize("text", ["/prism", "/prism rerun", "/PRISM Help", "/prism unknown"])
 def test_a_command_is_one_known_or_not(text: str) -> None:
     """Unknown commands get an answer, too."""
     assert is_command(text)
 
 
 @pytest.mark.parametrize(
-    "text", ["/prismatic", "prism rerun", "\\/prism", "@prism /prism", "/ prism"]
+    "text",
+    [
+        "/prismatic",
+        "prism rerun",
+        "\\/prism",
+        "@alice what do you think?",
+        "@alice",
+        "/ prism",
+        "> /prism rerun",
+        "```\n/prism rerun\n```",
+        "    /prism rerun",
+        "hello\n/prism rerun",
+        "",
+    ],
 )
 def test_what_only_looks_like_a_command_is_none(text: str) -> None:
     """The word stands alone at the beginning."""
     assert not is_command(text)
 
 
-@pytest.mark.parametrize("text", ["`" * 65_536, "> " * 65_536, "\n" * 65_536, "```\n" * 16_384])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`" * 65_536,
+        "> " * 65_536,
+        "\n" * 65_536,
+        "```\n" * 16_384,
+        "<!--" * 16_384,
+        "<!-- -->" * 8_192,
+        "/prism" + " " * 65_000,
+    ],
+)
 def test_reading_a_comment_takes_linear_time(text: str) -> None:
-    """The longest comment GitHub accepts is read in well under 50 ms."""
-    began = time.perf_counter()
+    """The longest comment GitHub accepts costs less than 100 ms of processor time."""
+    began = time.process_time()
     is_command(text)
-    assert time.perf_counter() - began < 0.05
+    assert time.process_time() - began < 0.1

@@ -129,3 +129,20 @@ async def test_a_delivery_that_ends_its_workers_is_poison(ledger: AsyncEngine, s
     assert await process_delivery(ledger, stored, admission, TIMES) == ()
     assert admission.seen == []
     assert ((await _load(ledger)).outcome or "").startswith("poison")
+
+
+async def test_a_shutdown_puts_a_delivery_back_at_once(ledger: AsyncEngine, stored: str) -> None:
+    """The next worker need not wait for a lease, and the try is forgotten."""
+
+    async def admit(_: str) -> Sequence[str]:
+        await asyncio.sleep(3600)
+        return []
+
+    task = asyncio.create_task(process_delivery(ledger, stored, admit, TIMES))
+    await asyncio.sleep(0.1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.sleep(0.01)
+    assert await inbox.unprocessed(ledger) == [stored]
+    assert (await _load(ledger)).attempts == 0

