@@ -35,7 +35,7 @@ from pipeline.values import Decision, Task
 from sandbox.base import Sandbox
 
 if TYPE_CHECKING:
-    from app.github.client import GitHubApp
+    from app.github.client import GitHubApp, GitHubRepo
 
 log = structlog.get_logger(__name__)
 
@@ -77,7 +77,7 @@ class Runner:
             )
             try:
                 await board.open()
-                yield _Work(self, claim, snapshot, facts, recorder, budget, board)
+                yield _Work(self, claim, snapshot, repo, facts, recorder, budget, board)
             finally:
                 await board.close()
 
@@ -89,6 +89,7 @@ class _Work:
     runner: Runner
     claim: Claim
     snapshot: Snapshot
+    repo: "GitHubRepo"
     facts: RunFacts
     recorder: Recorder
     budget: SqlBudget
@@ -119,9 +120,10 @@ class _Work:
     async def _checkout(self) -> MirrorSource:
         runner, run = self.runner, self.run
         token = await runner.github.token(run.installation_id, run.repository_id, "read")
-        remote = Remote(runner.settings.github_url, run.repository, token)
+        now = await self.repo.info()  # the name as it is now: renames since admission are followed
+        remote = Remote(runner.settings.github_url, now.full_name, token)
         return await checkout(
-            runner.settings.data_dir / "mirrors",
+            runner.settings.data_dir,
             run.installation_id,
             run.repository_id,
             remote,

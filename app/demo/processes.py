@@ -59,6 +59,10 @@ class Processes:
         child.kill()
         child.wait()
 
+    def names(self) -> tuple[str, ...]:
+        """The children that are still ours, in the order of their start."""
+        return tuple(self._children)
+
     def check(self) -> None:
         """Raise DemoFailed when a child has ended."""
         for name, child in self._children.items():

@@ -61,6 +61,7 @@ class StatusBoard:
 
     async def update(self, stage: PipelineStage, done: int, total: int, note: str = "") -> None:
         """Note where a stage stands; the comment follows within the interval."""
+        log.info("stage", run_id=self._recorder.run_id, stage=stage, state=f"{done}/{total}")
         known = self._stages.get(stage)
         note = note or (known.note if known else "")
         self._stages[stage] = StageState(stage, done, total, note)

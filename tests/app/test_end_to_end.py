@@ -1,0 +1,155 @@
+"""The main job as a user has it: a label goes in, one draft pull request comes out."""
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.intake.signature import sign
+from tests import small
+from tests.installation import SECRET, installed
+
+
+async def test_a_label_becomes_one_draft_pull_request(tmp_path: Path) -> None:
+    """The vote's winner is published once, as a draft that closes the issue, with the table."""
+    async with installed(tmp_path, small.script()) as prism:
+        prism.label()
+        run = await prism.ended()
+
+        (pull,) = prism.pulls
+        assert run.state == "done", run.outcome
+        assert pull.pull.draft
+        assert pull.pull.head_ref == "prism/issue-1"
+        assert "Fixes #1" in pull.body
+        assert "| **A** (" in pull.body
+        (comment,) = prism.comments
+        assert f"#{pull.number}" in comment.body
+
+
+async def test_the_published_patch_repairs_the_repository(tmp_path: Path) -> None:
+    """What is on the branch is the winner's patch, and it passes what no candidate has seen."""
+    async with installed(tmp_path, small.script()) as prism:
+        prism.label()
+        await prism.ended()
+
+        text = await _show(prism.repository.path, "prism/issue-1:calc.py")
+        names: dict[str, object] = {}
+        exec(text, names)
+        assert names["double"](21) == 42  # type: ignore[operator] # defined by the text
+        assert names["half"](42) == 21  # type: ignore[operator] # defined by the text
+
+
+async def test_the_same_delivery_five_times_in_parallel_is_one_run(tmp_path: Path) -> None:
+    """Of five identical deliveries one is taken; there is one run and one pull request."""
+    async with installed(tmp_path, small.script()) as prism:
+        url = f"http://127.0.0.1:{prism.environ['PORT']}/api/github/webhooks"
+        prism.hub.webhook("http://127.0.0.1:9/", SECRET)  # nobody listens: we deliver it ourselves
+        prism.label()
+        await asyncio.to_thread(prism.hub.webhooks.settle)
+        sent = prism.hub.webhooks.deliveries
+        (delivery,) = [each for each in sent if each.action == "labeled"]
+        body = json.dumps(delivery.payload).encode()
+        headers = {
+            "x-github-event": "issues",
+            "x-github-delivery": delivery.guid,
+            "x-hub-signature-256": sign(SECRET, body),
+            "content-type": "application/json",
+        }
+        async with httpx.AsyncClient() as client:
+            answers = await asyncio.gather(
+                *(client.post(url, content=body, headers=headers) for _ in range(5))
+            )
+        run = await prism.ended()
+
+        assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 200, 202]
+        assert run.generation == 1
+        assert len(prism.pulls) == 1
+        _check_nothing_was_paid_twice(await prism.calls())
+
+
+async def test_rerun_makes_a_second_generation_on_its_own_branch(tmp_path: Path) -> None:
+    """`/prism rerun` after the first run ends in a second pull request from a second branch."""
+    async with installed(tmp_path, small.script()) as prism:
+        prism.label()
+        await prism.ended()
+        prism.hub.comment(prism.repository, prism.issue, "/prism rerun", prism.hub.maintainer)
+        run = await prism.ended(generation=2)
+
+        assert run.state == "done", run.outcome
+        assert [each.pull.head_ref for each in prism.pulls] == ["prism/issue-1", "prism/issue-1-2"]
+
+
+async def test_no_candidate_that_passes_means_no_pull_request(tmp_path: Path) -> None:
+    """When every patch breaks an existing test, the findings go to the issue and nothing else."""
+    breaking = {"patch": small.patch(small.BREAKS_ZERO)}
+    changes = {name.replace(".", "_"): dict(breaking) for name in small.NAMES}
+    changes["S3"] = {"patch": "", "ending": "gives_up"}
+    async with installed(tmp_path, small.script(**changes)) as prism:
+        prism.label()
+        run = await prism.ended()
+
+        assert run.state == "no_fix"
+        assert prism.pulls == []
+        (comment,) = prism.comments
+        assert "no confident patch" in comment.body
+
+
+@pytest.mark.parametrize("key", ["", "refused"])
+async def test_a_model_key_that_does_not_work_is_told_on_the_issue(
+    tmp_path: Path, key: str
+) -> None:
+    """Without a working key the run ends with a plain message, and nothing is published."""
+    async with installed(tmp_path, small.script(), ANTHROPIC_API_KEY=key) as prism:
+        prism.label()
+        run = await prism.ended()
+
+        assert run.state == "failed"
+        assert run.finished_at is not None
+        assert run.finished_at - run.created_at < 60
+        (comment,) = prism.comments
+        assert "key" in comment.body
+        assert prism.pulls == []
+
+
+async def test_a_patch_to_workflows_or_with_a_symlink_is_refused(tmp_path: Path) -> None:
+    """The ledger keeps the reason; the honest candidates go on to win."""
+    workflow = "".join(
+        f"{line}\n"
+        for line in (
+            "diff --git a/.github/workflows/x.yml b/.github/workflows/x.yml",
+            "new file mode 100644",
+            "--- /dev/null",
+            "+++ b/.github/workflows/x.yml",
+            "@@ -0,0 +1 @@",
+            "+on: push",
+        )
+    )
+    link = ({"type": "tool_use", "name": "shell", "input": {"command": "ln -s /etc/passwd l"}},)
+    changes = {
+        "G1": {"patch": small.patch(small.FIXED) + workflow},
+        "L1_1": {"extra_turns": (link,)},
+    }
+    async with installed(tmp_path, small.script(**changes)) as prism:
+        prism.label()
+        run = await prism.ended()
+
+        assert run.state == "done", run.outcome
+        seen = {each.name: each.output for each in await prism.items(run.id)}
+        assert ".github/workflows/x.yml" in str(seen["G1"]["policy"]["refused"])
+        assert "symbolic link" in str(seen["L1.1"]["policy"]["refused"])
+
+
+def _check_nothing_was_paid_twice(calls: list[dict[str, object]]) -> None:
+    seen = Counter(str(call["address"]) for call in calls)
+    assert {address for address, count in seen.items() if count > 1} == set()
+
+
+async def _show(repository: Path, name: str) -> str:
+    git = await asyncio.create_subprocess_exec(
+        *("git", "-C", str(repository), "show", name), stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await git.communicate()
+    return output.decode()
