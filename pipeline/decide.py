@@ -11,7 +11,7 @@ from pipeline.evidence.verify import verify_pool
 from pipeline.explore.state import Exploration
 from pipeline.items import step
 from pipeline.notes import baseline_note, environment_note
-from pipeline.values import Ballot, Candidate, Decision, Evidence, Reproduced
+from pipeline.values import Ballot, Candidate, Decision, Evidence, Reproduced, Reproduction
 
 
 async def decide(
@@ -61,27 +61,56 @@ def published_patch(
 ) -> str:
     """The winner's source patch with validated reproductions as new files; "" without a winner.
 
-    Its own reproductions are taken; when it has none, all counted ones that it passes. A path
-    that is taken gets the author's id in its name.
+    A path that the patch itself adds gets the author's id in its name.
     """
     if ballot.winner is None:
         return ""
     (winner,) = (each for each in candidates if each.id == ballot.winner)
-    passed = evidence[winner.id].reproductions
-    good = [each for each in reproductions if passed.get(each.id) == "pass"]
-    own = [each for each in good if each.reproduction.author == winner.id]
-    shared = {each.id for each in counted(evidence, reproductions)}
     files: dict[str, str] = {}
     taken = set(paths(winner.patch))
-    for each in own or [each for each in good if each.id in shared]:
-        path = each.reproduction.path
-        if path in taken:
-            path = _renamed(path, each.reproduction.author)
+    for each in chosen_reproductions(winner.id, evidence, reproductions):
+        path = each.path if each.path not in taken else _renamed(each)
         taken.add(path)
-        files[path] = each.reproduction.text
+        files[path] = each.text
     return combine(winner.patch, files)
 
 
-def _renamed(path: str, author: str) -> str:
-    name = PurePosixPath(path)
-    return str(name.with_name(f"{name.stem}_{author.lower().replace('.', '_')}{name.suffix}"))
+def chosen_reproductions(
+    winner: str, evidence: Mapping[str, Evidence], reproductions: tuple[Reproduced, ...]
+) -> tuple[Reproduction, ...]:
+    """The reproductions to publish: few, and together as sharp as all of them.
+
+    The winner's own that it passes. When it has none: of the counted ones that it passes,
+    greedily those that tell the most candidates from it that no chosen one tells yet.
+    """
+    passes = evidence[winner].reproductions
+    good = [each for each in reproductions if passes.get(each.id) == "pass"]
+    own = tuple(each.reproduction for each in good if each.reproduction.author == winner)
+    if own:
+        return own
+    shared = {each.id for each in counted(evidence, reproductions)}
+    left = {each.id: _failing(each.id, evidence) for each in good if each.id in shared}
+    chosen: list[str] = []
+    while left:
+        best = max(sorted(left), key=lambda name: len(left[name]))
+        told = left.pop(best)
+        if chosen and not told:
+            break
+        chosen.append(best)
+        left = {name: failing - told for name, failing in left.items()}
+    return tuple(each.reproduction for each in good if each.id in chosen)
+
+
+def _failing(reproduction: str, evidence: Mapping[str, Evidence]) -> frozenset[str]:
+    """Candidates that a reproduction tells from a right one."""
+    return frozenset(
+        name
+        for name, seen in evidence.items()
+        if seen.reproductions.get(reproduction) in {"fail", "error", "timeout"}
+    )
+
+
+def _renamed(reproduction: Reproduction) -> str:
+    name = PurePosixPath(reproduction.path)
+    author = reproduction.author.lower().replace(".", "_")
+    return str(name.with_name(f"{name.stem}_{author}{name.suffix}"))

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.choose.normalise import changed_units
-from pipeline.errors import ModelRefused
+from pipeline.errors import BudgetExhausted, ModelRefused
 from pipeline.evidence.patch import PatchError, apply, parse
 from pipeline.evidence.runs import file_of
 from pipeline.items import step
@@ -46,7 +46,8 @@ async def find_exclusions(
 
     One model call (journal item `verify/exclusions`); none when the base has no test that passes
     twice. The candidates play no part in the answer: they only narrow it to tests whose file
-    mentions something that one of them edits. A model that declines excludes nothing.
+    mentions something that one of them edits. A model that declines, or that the budget does not reach any
+    more, excludes nothing.
     """
     wanted = environment.stable_passes
     if not wanted:
@@ -149,7 +150,7 @@ async def _asked(
             check=lambda answer: problem(answer, task, wanted),
             default=NONE,
         )
-    except ModelRefused:
+    except (ModelRefused, BudgetExhausted):  # what was written still gets its vote
         return ()
     return _accepted(verdict, wanted)
 

@@ -1,0 +1,234 @@
+"""The recipe on a tiny repository: what it asks, what it survives, what it decides."""
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.github.source import MirrorSource, local_source
+from emulator.model.scripted import call, say
+from pipeline.choose.vote import vote
+from pipeline.errors import EmptyRepository, ModelRejected
+from pipeline.journal import JsonLinesJournal
+from pipeline.jsonable import from_json, to_json
+from pipeline.model.gateway import AnthropicModel
+from pipeline.resolve import resolve
+from pipeline.services import PipelineStage, RunConfig, Services
+from pipeline.values import Decision, Task
+from sandbox.process import ProcessSandbox
+from tests import small
+from tests.fakes import emulated_model
+
+
+@dataclass
+class Heard:
+    """A Progress that keeps what it was told."""
+
+    stages: list[tuple[str, int, int]] = field(default_factory=list)
+
+    async def update(self, stage: PipelineStage, done: int, total: int, note: str = "") -> None:
+        """Keep it."""
+        self.stages.append((stage, done, total))
+
+
+@dataclass
+class Ran:
+    """What a run left behind."""
+
+    decision: Decision
+    calls: list[dict[str, Any]]
+    stages: list[tuple[str, int, int]]
+
+    @property
+    def addresses(self) -> list[str]:
+        """Addresses of the calls, in order."""
+        return [each["address"] for each in self.calls]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MirrorSource]:
+    """The tiny repository at its one commit."""
+    folder = small.write_files(tmp_path_factory.mktemp("calc"))
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "base"]):
+        who = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        subprocess.run(["git", *who, *command], cwd=folder, check=True)
+    with local_source(folder) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def environments(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where environments are kept, so that they are prepared once for all tests."""
+    return tmp_path_factory.mktemp("environments")
+
+
+async def play(
+    source: MirrorSource,
+    folder: Path,
+    script: dict[str, Any],
+    journal: Path,
+    limit_usd: float = 10.0,
+    key: str = "key",
+) -> Ran:
+    """Play a script through the whole recipe."""
+    heard, ledger = Heard(), JsonLinesJournal(journal, limit_usd)
+    sandbox = ProcessSandbox(data_dir=folder, allow=True)
+    task = Task("calc", 1, small.TITLE, small.BODY, source.base_commit)
+    with emulated_model(script) as url:
+        async with AnthropicModel(key, url, "claude-sonnet-4-6", "", ledger, "run") as model:
+            services = Services("run", model, sandbox, source, ledger, ledger, heard, RunConfig())
+            decision = await resolve(task, services)
+        async with httpx.AsyncClient() as client:
+            calls = (await client.get(f"{url}/_emulator/calls")).json()
+    return Ran(decision, calls, heard.stages)
+
+
+async def test_twelve_candidates_and_a_winner_that_fixes_both_halves(
+    source: MirrorSource, environments: Path, tmp_path: Path
+) -> None:
+    """The paper's counts, each plan with its origin, and a patch that holds both operators."""
+    ran = await play(source, environments, small.script(), tmp_path / "run.jsonl")
+    decision = ran.decision
+
+    assert tuple(each.id for each in decision.candidates) == small.NAMES
+    stages = [each.stage for each in decision.candidates]
+    assert (stages.count("global"), stages.count("local"), stages.count("synthesis")) == (3, 6, 3)
+    assert {each.id: each.parents[0] for each in decision.candidates if each.parents} == {
+        **{f"L{k}.{j}": f"G{k}" for k in (1, 2, 3) for j in (1, 2)},
+        **{f"S{k}": f"G{k}" for k in (1, 2, 3)},
+    }
+    assert decision.ballot.winner in {"L1.2", "L2.2", "L3.2", "S1", "S2", "S3"}
+    assert "+    return x * 2" in decision.patch
+    assert "+    return x / 2" in decision.patch
+    assert ("local", 6, 6) in ran.stages
+    assert ran.stages[-1] == ("vote", 1, 1)
+
+
+async def test_the_vote_is_the_same_again_from_the_stored_decision(
+    source: MirrorSource, environments: Path, tmp_path: Path
+) -> None:
+    """Read back from JSON, the evidence gives the same ballot."""
+    ran = await play(source, environments, small.script(), tmp_path / "run.jsonl")
+    again = from_json(Decision, to_json(ran.decision))
+
+    assert again == ran.decision
+    ballot = vote(again.candidates, again.evidence, again.reproductions, has_suite=True)
+    assert ballot == ran.decision.ballot
+
+
+async def test_a_second_start_with_the_journal_asks_nothing(
+    source: MirrorSource, environments: Path, tmp_path: Path
+) -> None:
+    """With every item finished, resolving again makes no call and decides the same."""
+    journal = tmp_path / "run.jsonl"
+    first = await play(source, environments, small.script(), journal)
+    second = await play(source, environments, small.script(), journal)
+
+    assert second.calls == []
+    assert second.decision == first.decision
+
+
+async def test_one_lost_sample_takes_its_branches_and_no_more(
+    source: MirrorSource, environments: Path, tmp_path: Path
+) -> None:
+    """A planner that the model refuses loses G2, L2.1, L2.2 and S2; the rest votes."""
+    script = small.script()
+    script["global/G2/0"] = {"content": [say("No.")], "stop_reason": "refusal"}
+    ran = await play(source, environments, script, tmp_path / "run.jsonl")
+
+    lost = {"G2", "L2.1", "L2.2", "S2"}
+    assert {each.id for each in ran.decision.candidates} == set(small.NAMES) - lost
+    assert ran.decision.outcome == "patch"
+    assert "G2 ended without a plan (refused)." in ran.decision.notes
+
+
+async def test_a_solution_that_stays_too_close_is_kept_with_a_flag(
+    source: MirrorSource, environments: Path, tmp_path: Path
+) -> None:
+    """G3 is sent back twice in the same conversation, then kept as weakly different."""
+    script = small.script()
+    compared = [
+        {
+            "earlier": name,
+            "root_cause": "same",
+            "expected_behaviour": "same",
+            "strategy": "same",
+            "context": "same",
+            "reasons": "all alike",
+        }
+        for name in ("G1", "G2")
+    ]
+    again = script[max(a for a in script if a.startswith("global/G3/") and a[-1].isdigit())]
+    same = [call("answer", compared=compared, advice="the operators")]
+    script |= {"global/G3/contrast": same}
+    for regeneration in ("r1", "r2"):
+        script[f"global/G3/{regeneration}.0"] = again
+        script[f"global/G3/{regeneration}.contrast"] = same
+    ran = await play(source, environments, script, tmp_path / "run.jsonl")
+
+    flags = {each.id: each.flags for each in ran.decision.candidates}
+    assert flags["G3"] == ("weak_divergence",)
+    assert flags["G2"] == ()
+    assert [a for a in ran.addresses if a.startswith("global/G3/r")] == [
+        "global/G3/r1.0",
+        "global/G3/r1.contrast",
+        "global/G3/r2.0",
+        "global/G3/r2.contrast",
+    ]
+
+
+async def test_a_judge_without_sources_falls_back_to_the_spine(
+    source: MirrorSource, environments: Path, tmp_path: Path
+) -> None:
+    """After two repairs the spine's plan is coded instead, and the candidate says so."""
+    script = small.script()
+    for turn in ("judge", "judge.fix1", "judge.fix2"):
+        (answer,) = small.script()["synthesis/S1/judge"]
+        changes = [{**change, "sources": []} for change in answer["input"]["changes"]]
+        script[f"synthesis/S1/{turn}"] = [call("answer", **{**answer["input"], "changes": changes})]
+    ran = await play(source, environments, script, tmp_path / "run.jsonl")
+
+    (s1,) = (each for each in ran.decision.candidates if each.id == "S1")
+    (g1,) = (each for each in ran.decision.candidates if each.id == "G1")
+    assert s1.flags == ("spine_fallback",)
+    assert s1.plan == g1.plan
+
+
+async def test_a_small_budget_ends_in_a_vote_over_what_exists(
+    source: MirrorSource, environments: Path, tmp_path: Path
+) -> None:
+    """When the money is used up nothing more is asked, and the end says why."""
+    ran = await play(source, environments, small.script(), tmp_path / "run.jsonl", limit_usd=0.5)
+
+    spent = await JsonLinesJournal(tmp_path / "run.jsonl", 0.5).spent()
+    assert spent.cost_usd <= 0.5
+    assert any("(budget)" in note for note in ran.decision.notes)
+
+
+async def test_a_refused_key_is_an_error_at_once(
+    source: MirrorSource, environments: Path, tmp_path: Path
+) -> None:
+    """Nothing will change by trying again, so the run ends with the API's words."""
+    with pytest.raises(ModelRejected, match="key"):
+        await play(source, environments, small.script(), tmp_path / "run.jsonl", key="refused")
+
+
+async def test_a_commit_without_files_is_said(
+    source: MirrorSource, environments: Path, tmp_path: Path
+) -> None:
+    """An empty tree is an error of its own, before anything is asked or prepared."""
+
+    @dataclass(frozen=True)
+    class Empty:
+        repository: str = "calc"
+        base_commit: str = source.base_commit
+
+        async def files(self) -> tuple[str, ...]:
+            return ()
+
+    with pytest.raises(EmptyRepository):
+        await play(Empty(), environments, {}, tmp_path / "run.jsonl")  # type: ignore[arg-type] # has what is read
