@@ -46,8 +46,8 @@ async def find_exclusions(
 
     One model call (journal item `verify/exclusions`); none when the base has no test that passes
     twice. The candidates play no part in the answer: they only narrow it to tests whose file
-    mentions something that one of them edits. A model that declines, or that the budget does not reach any
-    more, excludes nothing.
+    mentions something that one of them edits. A model that declines, or that the budget does
+    not reach any more, excludes nothing.
     """
     wanted = environment.stable_passes
     if not wanted:
