@@ -1,6 +1,7 @@
 """Run the projects' own tests and the reproductions on every patch: the gate finds what is meant.
 
-Four minutes on a quiet machine, so nightly. Uses pip and a venv in place of a sandbox; the patches are ours.
+Four minutes on a quiet machine, so nightly. Uses pip and a venv in place of a sandbox; the patches
+are ours.
 """
 
 import os
