@@ -52,7 +52,7 @@ _LOG_LINES = 15
 def failure_of(error: Exception) -> Failure:
     """The failure as it is told on the issue."""
     if isinstance(error, SetupFailed):
-        return Failure("environment", f"{error} The end of its log:\n{_end(error.log)}", "", _SETUP)
+        return Failure("environment", str(error), "", _SETUP, _end(error.log))
     phase, next_step = next(row[1:] for row in _PHASES if isinstance(error, row[0]))
     return Failure(phase, str(error), _KEPT, next_step)
 

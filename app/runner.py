@@ -6,14 +6,14 @@ checkout ─▶ status comment ─▶ resolve (pipeline) ─▶ publish ─▶ l
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.failures import EXPECTED, GIVEN_UP, NO_LONGER_ALLOWED, failure_of
-from app.github.errors import PatchRefused, RateLimited
+from app.github.errors import PatchRefused, RateLimited, SecretInText
 from app.github.mirror import Remote
 from app.github.publisher import Author, Branch, Change, Published, Text, publish
 from app.github.recorder import Recorder
@@ -220,7 +220,12 @@ class _Work:
 
     async def _fail(self, failure: Failure) -> RunEnd:
         usage = await self.budget.spent()
-        await self.board.finish(render.failed(self.facts, failure, usage, _elapsed(self.run)))
+        try:
+            await self.board.finish(render.failed(self.facts, failure, usage, _elapsed(self.run)))
+        except SecretInText as error:  # a command's log may hold a token: tell the rest
+            kept = "What happened is in the ledger."
+            bare = replace(failure, cause=str(error), kept=kept, log="")
+            await self.board.finish(render.failed(self.facts, bare, usage, _elapsed(self.run)))
         return RunEnd("failed", f"{failure.phase}: {failure.cause}")
 
 

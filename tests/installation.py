@@ -3,20 +3,22 @@
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import httpx
+from sqlalchemy import select
 
 from app.demo.processes import Processes, child_environment, free_port
-from app.ledger.engine import open_ledger
+from app.ledger.engine import open_ledger, reading
 from app.ledger.items import Item, list_items
 from app.ledger.runs import Run, latest_for_issue
+from app.ledger.tables import inbox
 from emulator.github.hub import GitHub
-from emulator.github.records import Installation, Repository
+from emulator.github.records import Comment, Installation, Repository, User
 from emulator.github.running import running
 from emulator.model.script import Script
 from emulator.model.server import create_app
@@ -41,9 +43,49 @@ class Prism:
     issue: int = 0
     workers: int = field(default=0, init=False)
 
-    def label(self, label: str = "Prism-Fix") -> None:
-        """Label the issue as the maintainer."""
-        self.hub.add_label(self.repository, self.issue, label, self.hub.maintainer)
+    def elsewhere(
+        self,
+        name: str,
+        title: str = small.TITLE,
+        body: str | None = small.BODY,
+        *,
+        files: Mapping[str, str] = small.FILES,
+        default_branch: str = "main",
+    ) -> "Prism":
+        """The same installation, seen from an issue of a new repository (without files: empty)."""
+        repository = self.hub.add_repository(name, default_branch, private=True)
+        if files:
+            self.hub.seed(repository, dict(files), "Start")
+        issue = self.hub.open_issue(repository, title, body).number
+        return replace(self, repository=repository, issue=issue)
+
+    def label(self, label: str = "Prism-Fix", user: User | None = None) -> None:
+        """Label the issue (as the maintainer when None)."""
+        self.hub.add_label(self.repository, self.issue, label, user)
+
+    def comment(self, text: str, user: User | None = None) -> Comment:
+        """Comment on the issue (as the maintainer when None)."""
+        return self.hub.comment(self.repository, self.issue, text, user)
+
+    async def decided(self) -> list[str]:
+        """What became of every delivery about this repository that left a row, oldest first."""
+        await asyncio.to_thread(self.hub.webhooks.settle)
+
+        async def all_decided() -> tuple[list[str]] | None:
+            found = await self._outcomes()
+            return None if None in found else ([str(each) for each in found],)
+
+        (outcomes,) = await self.until(all_decided)
+        return list(outcomes)
+
+    async def _outcomes(self) -> list[str | None]:
+        rows = select(inbox.c.outcome).where(inbox.c.repository_id == self.repository.id)
+        engine = open_ledger(f"sqlite+aiosqlite:///{self.data / 'prism.db'}")
+        try:
+            async with reading(engine) as conn:
+                return list((await conn.execute(rows.order_by(inbox.c.received_at))).scalars())
+        finally:
+            await engine.dispose()
 
     def start_worker(self) -> str:
         """Start a worker process; returns its name."""

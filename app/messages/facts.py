@@ -52,10 +52,12 @@ class StageState:
 class Failure:
     """Why a run ended without a result, each part one sentence.
 
-    `kept` is what can be used again, `next_step` what a person can do.
+    `kept` is what can be used again, `next_step` what a person can do, `log` the last lines of
+    what a command printed.
     """
 
     phase: str
     cause: str
     kept: str = ""
     next_step: str = "Comment `/prism rerun` to try again."
+    log: str = ""

@@ -22,7 +22,7 @@ class CheckRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """One line of the vote table."""
+    """One line of the vote table; `reason` says why the group could not win, "" when it could."""
 
     label: str
     members: str
@@ -31,6 +31,7 @@ class GroupRow:
     tests: str
     outcome: str
     chosen: bool
+    reason: str = ""
 
 
 _STAGE_WORDS = (("global", "explanation"), ("local", "variant"), ("synthesis", "synthesis"))
@@ -116,6 +117,7 @@ def _group_row(decision: Decision, cluster: Cluster) -> GroupRow:
         tests=tests_in_words(evidence, len(decision.reproductions)),
         outcome=f"**chosen** ({speaker})" if chosen else _outcome(decision, cluster),
         chosen=chosen,
+        reason="" if chosen else _reason(decision, cluster),
     )
 
 
@@ -151,11 +153,18 @@ def tests_in_words(evidence: Evidence | None, reproductions: int) -> str:
 
 
 def _outcome(decision: Decision, cluster: Cluster) -> str:
+    if not cluster.gated:
+        return "rejected"
+    return "passed, fewer votes" if decision.ballot.winner else "not chosen"
+
+
+def _reason(decision: Decision, cluster: Cluster) -> str:
+    """The first reason of any member why it may not win."""
+    if cluster.gated:
+        return ""
     gates = {gate.candidate: gate for gate in decision.ballot.gates}
     reasons = [r for member in cluster.members if (g := gates.get(member)) for r in g.reasons]
-    if not cluster.gated:
-        return "rejected: " + (inline(reasons[0], 200) if reasons else "did not pass the gate")
-    return "passed, fewer votes" if decision.ballot.winner else "not chosen"
+    return inline(reasons[0], 300) if reasons else "It did not pass the gate."
 
 
 def _why_unusable(decision: Decision, given: Candidate) -> str:
@@ -197,7 +206,7 @@ def origins(decision: Decision) -> tuple[str, ...]:
 def dissent(decision: Decision) -> tuple[str, ...]:
     """What other groups would have done and why they lost."""
     return tuple(
-        f"**{row.label}** ({row.votes}): {row.change} – {row.outcome}"
+        f"**{row.label}** ({row.votes}): {row.change}. {row.reason or 'It passed with fewer votes.'}"
         for row in group_rows(decision)
         if not row.chosen and row.label != "–" and not row.change.startswith(_NO_PATCH)
     )[:6]

@@ -80,7 +80,7 @@ def test_the_evidence_is_in_the_pull_request(facts, decision, usage):
     assert "### How it was chosen – 3 of 5 candidates agree" in body
     assert "| **A** (G1, L1.1, S1) | **3** |" in body
     assert (
-        "| B (G2) | 1 | plain summary of G2 | 0 of 1 reproduction, 1 regression | rejected:" in body
+        "| B (G2) | 1 | plain summary of G2 | 0 of 1 reproduction, 1 regression | rejected |" in body
     )
     assert "no patch, the coder ended with `submitted`" in body
     assert "`tests/test_old.py::test_wrong` – the issue says “plain”" in body
@@ -220,5 +220,5 @@ def test_logins_that_are_none_are_no_mentions(facts):
 
 def test_logs_of_failures_stay_readable(facts):
     """The end of a set-up's log is a block, not one long line."""
-    text = render.failed(facts, Failure("environment", "It failed.", "line 1\nline 2"))
+    text = render.failed(facts, Failure("environment", "It failed.", log="line 1\nline 2"))
     assert "```text\nline 1\nline 2\n```" in text
