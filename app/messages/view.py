@@ -35,6 +35,7 @@ class GroupRow:
 
 
 _STAGE_WORDS = (("global", "explanation"), ("local", "variant"), ("synthesis", "synthesis"))
+_OUTVOTED = "It passed every check with fewer votes."
 _NO_PATCH = "no patch, the coder ended with "
 
 
@@ -206,7 +207,7 @@ def origins(decision: Decision) -> tuple[str, ...]:
 def dissent(decision: Decision) -> tuple[str, ...]:
     """What other groups would have done and why they lost."""
     return tuple(
-        f"**{row.label}** ({row.votes}): {row.change}. {row.reason or 'It passed with fewer votes.'}"
+        f"**{row.label}** ({row.votes}): {row.change}. {row.reason or _OUTVOTED}"
         for row in group_rows(decision)
         if not row.chosen and row.label != "–" and not row.change.startswith(_NO_PATCH)
     )[:6]

@@ -71,8 +71,7 @@ def gate(
         if name not in known:
             gates.append(Gate(name, ("It was not verified.",)))
             continue
-        reasons = [
-            *_static(known[name]),
+        reasons = _static(known[name]) or [
             *_regression(known[name], has_suite, require_tests),
             *_reproduced(known[name], witnesses, best, bool(reproductions)),
         ]
@@ -114,17 +113,17 @@ def _reproduced(
         return ["No reproduction is passed by anybody but its author."]
     reasons = []
     failed = [
-        each.id
+        _named(each)
         for each in witnesses
         if seen.reproductions.get(each.id, "missing") not in ("pass", "missing")
     ]
     if failed:
-        reasons.append(f"It fails {_reproductions(len(failed))}: {', '.join(failed)}.")
+        reasons.append(f"It fails {_reproductions(len(failed))} of the bug: {', '.join(failed)}.")
     passes = _passes(seen, witnesses)
     if passes == 0:
-        reasons.append("It passes no counted reproduction.")
+        reasons.append("It passes no reproduction of the bug that counts.")
     elif passes < best and not failed:
-        reasons.append(f"It passes {passes} of {best} counted reproductions that others pass.")
+        reasons.append(f"It passes {passes} of {best} reproductions that others pass.")
     return reasons
 
 
@@ -137,4 +136,11 @@ def _tests(count: int) -> str:
 
 
 def _reproductions(count: int) -> str:
-    return "a counted reproduction" if count == 1 else f"{count} counted reproductions"
+    return "a reproduction" if count == 1 else f"{count} reproductions"
+
+
+def _named(reproduced: Reproduced) -> str:
+    """The test a reader finds in the table, and who wrote it."""
+    test = (reproduced.tests or (reproduced.reproduction.path,))[0].rpartition("::")[2]
+    more = f" and {len(reproduced.tests) - 1} more" if len(reproduced.tests) > 1 else ""
+    return f"{test}{more} (by {reproduced.reproduction.author})"

@@ -119,7 +119,7 @@ def test_a_missing_report_is_never_a_pass() -> None:
     )
     assert found["G1"] == found["G2"] == ()
     assert "1 of 2" in found["G3"][0]
-    assert "passes no counted" in found["S1"][0]
+    assert "passes no reproduction" in found["S1"][0]
 
 
 def test_without_evidence_nobody_passes() -> None:
@@ -138,8 +138,8 @@ def test_failing_a_counted_reproduction_never_wins(status: CheckStatus) -> None:
         by="G1 G2",
     )
     assert found["S1"] == ()
-    assert "G2:t.py" in found["G1"][0]
-    assert "G1:t.py" in found["G2"][0]
+    assert "(by G2)" in found["G1"][0]
+    assert "(by G1)" in found["G2"][0]
 
 
 def test_nobody_wins_when_each_one_fails_a_counted_reproduction() -> None:
