@@ -43,6 +43,27 @@ async def test_killed_in_a_stage_the_run_goes_on_where_it_was(tmp_path: Path, st
         _check_each_attempt_once(await prism.calls())
 
 
+async def test_killed_while_preparing_the_repository_it_is_prepared_again(tmp_path: Path) -> None:
+    """Before the first model call nothing is lost but time."""
+    async with installed(tmp_path, small.script(), worker=False) as prism:
+        worker = prism.start_worker()
+        prism.label()
+
+        async def preparing() -> bool:
+            run = await prism.run()
+            return run is not None and bool(await prism.items(run.id))
+
+        await prism.until(preparing)
+        prism.processes.kill(worker)
+        assert await prism.calls() == []
+        prism.start_worker()
+        run = await prism.ended()
+
+        assert (run.state, run.crash_count) == ("done", 1), run.outcome
+        assert len(prism.pulls) == 1
+        _check_each_attempt_once(await prism.calls())
+
+
 @pytest.mark.parametrize("effect", ["git/refs", "pulls$"])
 async def test_killed_while_publishing_nothing_is_published_twice(
     tmp_path: Path, effect: str
