@@ -5,18 +5,17 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from rich.console import Console
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.github.client import GitHubApp
-from app.github.errors import GitHubError
+from app.github.errors import GitHubError, GitHubUnavailable, Refused
 from app.jobs.embedded import EmbeddedRedisFailed, redis_url
 from app.jobs.queue import Queue, QueueUnavailable
 from app.ledger.engine import open_ledger
 from app.ledger.errors import NotMigrated
 from app.ledger.migrate import require_migrated
 from app.services import open_backend
-from app.settings import Settings, SettingsError, require_webhook_secret
-from pipeline.errors import PipelineError
+from app.settings import Settings, SettingsError, require_data_dir, require_webhook_secret
+from pipeline.errors import ModelUnavailable, PipelineError
 from pipeline.model.prices import read_prices
 from pipeline.model.probe import check_model
 from sandbox.errors import SandboxError
@@ -54,6 +53,7 @@ async def examine(settings: Settings) -> tuple[Check, ...]:
     """All checks, one after the other; costs one model call of one token."""
     parts: tuple[tuple[str, Callable[[Settings], Awaitable[str]]], ...] = (
         ("webhook secret", _secret),
+        ("data folder", _data_folder),
         ("container engine", _engine),
         ("redis", _redis),
         ("database", _database),
@@ -64,7 +64,7 @@ async def examine(settings: Settings) -> tuple[Check, ...]:
 
 
 async def _examined(name: str, part: Awaitable[str]) -> Check:
-    expected = (Problem, SettingsError, SandboxError, PipelineError, GitHubError, ConnectionError)
+    expected = (Problem, SettingsError, SandboxError, PipelineError, GitHubError, OSError)
     try:
         return Check(name, await part)
     except expected as error:
@@ -74,6 +74,11 @@ async def _examined(name: str, part: Awaitable[str]) -> Check:
 async def _secret(settings: Settings) -> str:
     require_webhook_secret(settings)
     return "long enough"
+
+
+async def _data_folder(settings: Settings) -> str:
+    require_data_dir(settings)
+    return f"{settings.data_dir.absolute()} can be written into"
 
 
 async def _engine(settings: Settings) -> str:
@@ -107,10 +112,6 @@ async def _database(settings: Settings) -> str:
         await require_migrated(engine)
     except NotMigrated:
         return "reachable; tables are brought up to date at the next start"
-    except (SQLAlchemyError, OSError) as error:
-        raise Problem(
-            f"It does not answer ({type(error).__name__}). Check DATABASE_URL and its access."
-        ) from error
     finally:
         await engine.dispose()
     return "reachable, tables up to date"
@@ -118,22 +119,26 @@ async def _database(settings: Settings) -> str:
 
 async def _model(settings: Settings) -> str:
     names = dict.fromkeys(name for name in (settings.model, settings.verdict_model) if name)
-    for name in names:
-        await check_model(
-            settings.anthropic_api_key,
-            settings.anthropic_base_url,
-            name,
-            read_prices(settings.prices),
-        )
-    return f"{', '.join(names)} at {settings.anthropic_base_url} answers"
+    key, url = settings.anthropic_api_key, settings.anthropic_base_url
+    try:
+        for name in names:
+            await check_model(key, url, name, read_prices(settings.prices), deadline_s=10)
+    except ModelUnavailable as error:
+        raise Problem(f"{error} Check ANTHROPIC_BASE_URL and the network.") from error
+    return f"{', '.join(names)} at {url} answers"
 
 
 async def _github(settings: Settings) -> str:
     if not settings.app_id or not settings.private_key:
         raise Problem("APP_ID and PRIVATE_KEY are not set: create the App from app.yml first.")
     app = GitHubApp(settings)
-    identity = await app.identity()
-    missing = missing_permissions(await app.permissions())
+    try:
+        identity = await app.identity()
+        missing = missing_permissions(await app.permissions())
+    except Refused as error:
+        raise Problem(f"{error}. Check that APP_ID and PRIVATE_KEY belong together.") from error
+    except GitHubUnavailable as error:
+        raise Problem(f"{error} Check GHE_HOST and this machine's network.") from error
     if missing:
         raise Problem(
             f"The App {identity.slug} lacks permissions: {', '.join(missing)}. Grant them in the "

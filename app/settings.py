@@ -6,6 +6,7 @@ PRISM_… where the setting is ours. `docs/configuration.md` lists them; a test 
 
 import base64
 import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,14 @@ from urllib.parse import urlsplit
 
 WEAK_SECRETS = frozenset({"", "development", "secret", "webhook_secret", "changeme", "password"})
 MIN_SECRET_BYTES = 16
+_REDIS = ("redis", "rediss", "unix")
+_DRIVERS = {
+    "postgres": "postgresql+asyncpg",
+    "postgresql": "postgresql+asyncpg",
+    "postgresql+asyncpg": "postgresql+asyncpg",
+    "sqlite": "sqlite+aiosqlite",
+    "sqlite+aiosqlite": "sqlite+aiosqlite",
+}
 
 
 class SettingsError(ValueError):
@@ -66,8 +75,8 @@ class Settings:
     def database(self) -> str:
         """SQLAlchemy URL with an async driver."""
         if self.database_url:
-            url = self.database_url.replace("postgres://", "postgresql://", 1)
-            return url.replace("postgresql://", "postgresql+asyncpg://", 1)
+            scheme, _, rest = self.database_url.partition(":")
+            return f"{_DRIVERS.get(scheme, scheme)}:{rest}"
         return f"sqlite+aiosqlite:///{self.data_dir.absolute() / 'prism.db'}"
 
     @property
@@ -90,10 +99,10 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         port=int(get.number("PORT", default.port)),
         log_level=get.text("LOG_LEVEL", default.log_level).lower(),
         log_format=get.choice("LOG_FORMAT", default.log_format, ("json", "pretty")),
-        redis_url=get.text("REDIS_URL"),
+        redis_url=get.url("REDIS_URL", _REDIS),
         ghe_host=get.text("GHE_HOST"),
         ghe_protocol=get.choice("GHE_PROTOCOL", default.ghe_protocol, ("https", "http")),
-        database_url=get.text("DATABASE_URL"),
+        database_url=get.url("DATABASE_URL", tuple(_DRIVERS)),
         data_dir=Path(get.text("PRISM_DATA_DIR", "data")),
         label=get.text("PRISM_LABEL", default.label),
         recipe=get.choice("PRISM_RECIPE", default.recipe, ("prism",)),
@@ -121,12 +130,33 @@ def require_webhook_secret(settings: Settings) -> None:
         )
 
 
+def require_data_dir(settings: Settings) -> None:
+    """Make the data folder; raises SettingsError when it cannot be made or written into."""
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=settings.data_dir):
+            pass
+    except OSError as error:
+        raise SettingsError(
+            f"PRISM_DATA_DIR: {settings.data_dir} cannot be written into ({error.strerror}). "
+            "Name a folder that this user may write into."
+        ) from error
+
+
 @dataclass(frozen=True, slots=True)
 class _Reader:
     environ: Mapping[str, str]
 
     def text(self, name: str, default: str = "") -> str:
         return self.environ.get(name, "").strip() or default
+
+    def url(self, name: str, schemes: tuple[str, ...]) -> str:
+        value = self.text(name)
+        scheme, colon, _ = value.partition("://")
+        if value and not (colon and scheme in schemes):  # the value may hold a password
+            allowed = ", ".join(f"{each}://" for each in schemes)
+            raise SettingsError(f"{name} must start with one of {allowed}.")
+        return value
 
     def number(self, name: str, default: float) -> float:
         raw = self.text(name)

@@ -1,5 +1,6 @@
 """The web process: takes deliveries in and answers pages. Knows no model and no sandbox."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,7 +16,7 @@ from app.ledger.engine import open_ledger
 from app.ledger.migrate import migrate
 from app.logs import configure_logs
 from app.pages.health import health_routes
-from app.settings import Settings, read_settings, require_webhook_secret
+from app.settings import Settings, read_settings, require_data_dir, require_webhook_secret
 
 log = structlog.get_logger(__name__)
 
@@ -54,8 +55,10 @@ def create_app(settings: Settings) -> Starlette:
 def serve(settings: Settings) -> None:
     """Run the web process until SIGTERM or SIGINT; blocks."""
     configure_logs(settings)
+    app = create_app(settings)
+    asyncio.run(_prepare(settings))
     uvicorn.run(
-        create_app(settings),
+        app,
         host=settings.host,
         port=settings.port,
         access_log=False,  # our own lines name the delivery
@@ -63,6 +66,16 @@ def serve(settings: Settings) -> None:
         server_header=False,
         timeout_graceful_shutdown=10,
     )
+
+
+async def _prepare(settings: Settings) -> None:
+    """Bring the tables up to date before uvicorn, which would tell a failure as a traceback."""
+    require_data_dir(settings)
+    engine = open_ledger(settings.database)
+    try:
+        await migrate(engine)
+    finally:
+        await engine.dispose()
 
 
 def app_from_environment() -> Starlette:

@@ -18,7 +18,7 @@ from app.ledger.engine import open_ledger
 from app.logs import configure_logs
 from app.runner import Runner
 from app.services import open_backend
-from app.settings import Settings, SettingsError
+from app.settings import Settings, SettingsError, require_data_dir
 from pipeline.model.prices import price_of, read_prices
 
 log = structlog.get_logger(__name__)
@@ -38,6 +38,7 @@ def _require(settings: Settings) -> None:
             "The worker needs APP_ID and PRIVATE_KEY (or PRIVATE_KEY_PATH) of the GitHub App."
         )
     price_of(settings.model, read_prices(settings.prices))
+    require_data_dir(settings)
 
 
 async def _work(settings: Settings) -> None:

@@ -11,6 +11,8 @@ from typing import Any, Final, Literal, Protocol
 from urllib.parse import quote
 
 import httpx
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from githubkit import AppAuthStrategy, GitHub
 from githubkit.auth import BaseAuthStrategy
 from githubkit.cache import MemCacheStrategy
@@ -51,7 +53,7 @@ from app.github.values import (
     pull_from,
 )
 from app.messages.outgoing import check_secrets
-from app.settings import Settings
+from app.settings import Settings, SettingsError
 
 API_VERSION: Final = "2022-11-28"
 TIMEOUT_S = 10.0  # an effect begun in time ends before a lease of 60 s does
@@ -72,9 +74,13 @@ _REFUSALS: dict[int, type[Refused]] = {
 
 
 class GitHubApp:
-    """The App itself: knows its identity and opens repositories with tokens of their own."""
+    """The App itself: knows its identity and opens repositories with tokens of their own.
+
+    Raises SettingsError for a private key that cannot be read.
+    """
 
     def __init__(self, settings: Settings) -> None:
+        _require_key(settings.private_key)
         self._base_url = settings.api_url
         self._app = GitHub(
             AppAuthStrategy(settings.app_id, settings.private_key),
@@ -133,6 +139,16 @@ class GitHubApp:
             )
         )
         return token_from(data)
+
+
+def _require_key(pem: str) -> None:
+    try:
+        load_pem_private_key(pem.encode(), None)
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise SettingsError(
+            "PRIVATE_KEY is not a private key that can be read. Make a new one in the App's "
+            "settings and use the whole file."
+        ) from error
 
 
 class GitHubRepo:

@@ -6,7 +6,7 @@ write) processes that read and then write fail with "database is locked" however
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -17,6 +17,8 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
+
+from app.settings import SettingsError
 
 BUSY_TIMEOUT_S = 10
 _PRAGMAS = (
@@ -50,12 +52,18 @@ def _now_postgresql(*_: object, **__: object) -> str:
 def open_ledger(url: str) -> AsyncEngine:
     """An engine for `url` (`settings.database`); connects when first used.
 
-    A missing folder of an SQLite file is made. The caller disposes of the engine.
+    A missing folder of an SQLite file is made. The caller disposes of the engine. Raises
+    SettingsError when the database's driver is not installed.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
         return _open_sqlite(parsed)
-    return create_async_engine(parsed, pool_pre_ping=True, hide_parameters=True)
+    try:
+        return create_async_engine(parsed, pool_pre_ping=True, hide_parameters=True)
+    except ModuleNotFoundError as error:
+        raise SettingsError(
+            f"DATABASE_URL needs the package {error.name}: install Prism with its `postgres` extra."
+        ) from error
 
 
 @asynccontextmanager
@@ -85,7 +93,8 @@ def insert_into(conn: AsyncConnection, table: Table) -> postgresql.Insert | sqli
 
 def _open_sqlite(url: URL) -> AsyncEngine:
     if url.database and url.database != ":memory:":
-        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):  # told by the first connection, in SQLAlchemy's words
+            Path(url.database).parent.mkdir(parents=True, exist_ok=True)
     engine = create_async_engine(
         url,
         connect_args={"isolation_level": None},  # SQLAlchemy begins, the driver must not

@@ -5,6 +5,7 @@ LedgerError
 ├── EffectMismatch    an effect was recorded with another request: a bug, never go on
 ├── NotStarted        an item is finished that was never started
 ├── OutputTooLarge    (ValueError)  an item's output is over the cap
+├── LedgerUnavailable (ConnectionError)  the database cannot be reached
 └── NotMigrated       the database does not have this version's tables
 """
 
@@ -40,6 +41,16 @@ class NotStarted(LedgerError):
 
 class OutputTooLarge(LedgerError, ValueError):
     """An item's output does not fit; nothing was written."""
+
+
+class LedgerUnavailable(LedgerError, ConnectionError):
+    """The database cannot be reached or is none; the message says what to check."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(
+            f"The database does not answer ({type(cause).__name__}). Check DATABASE_URL and its "
+            "access."
+        )
 
 
 class NotMigrated(LedgerError):

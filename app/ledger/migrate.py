@@ -1,5 +1,6 @@
 """Bring a database to this version's tables; safe when several processes start at once."""
 
+import asyncio
 import functools
 from pathlib import Path
 from typing import Any
@@ -8,16 +9,22 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.ledger.engine import reading, writing
-from app.ledger.errors import NotMigrated
+from app.ledger.errors import LedgerUnavailable, NotMigrated
 
 _LOCK = 0x5052_4953  # any number, the same in every process: PostgreSQL's advisory lock
 
 
 async def migrate(engine: AsyncEngine) -> None:
-    """Upgrade to the newest version in one transaction; nothing happens when it is there."""
+    """Upgrade to the newest version in one transaction; nothing happens when it is there.
+
+    Raises LedgerUnavailable when the database cannot even be read.
+    """
+    if await _found(engine) == newest_version():
+        return
     async with writing(engine) as conn:
         if conn.dialect.name == "postgresql":
             await conn.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
@@ -26,11 +33,22 @@ async def migrate(engine: AsyncEngine) -> None:
 
 
 async def require_migrated(engine: AsyncEngine) -> None:
-    """Raise NotMigrated unless the database has exactly this version's tables."""
-    async with reading(engine) as conn:
-        found = await conn.run_sync(_version)
+    """Raise NotMigrated unless the database has exactly this version's tables.
+
+    Raises LedgerUnavailable when it cannot be read.
+    """
+    found = await _found(engine)
     if found != newest_version():
         raise NotMigrated(found, newest_version())
+
+
+async def _found(engine: AsyncEngine) -> str | None:
+    try:
+        async with reading(engine) as conn:
+            return await conn.run_sync(_version)
+    except (SQLAlchemyError, OSError) as error:
+        await asyncio.sleep(0.05)  # aiosqlite's thread still reports to this loop, which may end
+        raise LedgerUnavailable(error) from error
 
 
 @functools.cache

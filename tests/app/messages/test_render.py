@@ -80,7 +80,8 @@ def test_the_evidence_is_in_the_pull_request(facts, decision, usage):
     assert "### How it was chosen – 3 of 5 candidates agree" in body
     assert "| **A** (G1, L1.1, S1) | **3** |" in body
     assert (
-        "| B (G2) | 1 | plain summary of G2 | 0 of 1 reproduction, 1 regression | rejected |" in body
+        "| B (G2) | 1 | plain summary of G2 | 0 of 1 reproduction, 1 regression | rejected |"
+        in body
     )
     assert "no patch, the coder ended with `submitted`" in body
     assert "`tests/test_old.py::test_wrong` – the issue says “plain”" in body
