@@ -12,7 +12,7 @@ install: .venv/.installed
 	touch $@
 
 demo: install
-	$(PY) -m app.cli demo
+	$(PY) -m app.cli demo $(ARGS)
 
 test: install
 	deploy/setup/engine.sh

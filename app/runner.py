@@ -66,6 +66,7 @@ class Runner:
         place = (run.installation_id, run.repository_id, run.repository)
         async with self.github.repository(*place, "talk") as repo:
             recorder = Recorder(self.engine, run.id, claim.epoch)
+            journal = SqlJournal(self.engine, run.id, claim.epoch)
             budget = SqlBudget(self.engine, run.id, claim.epoch)
             facts = _facts(self, run, snapshot)
             board = StatusBoard(
@@ -77,7 +78,7 @@ class Runner:
             )
             try:
                 await board.open()
-                yield _Work(self, claim, snapshot, repo, facts, recorder, budget, board)
+                yield _Work(self, claim, snapshot, repo, facts, recorder, journal, budget, board)
             finally:
                 await board.close()
 
@@ -92,6 +93,7 @@ class _Work:
     repo: "GitHubRepo"
     facts: RunFacts
     recorder: Recorder
+    journal: SqlJournal
     budget: SqlBudget
     board: StatusBoard
 
@@ -146,7 +148,7 @@ class _Work:
                 model=model,
                 sandbox=runner.sandbox,
                 source=source,
-                journal=SqlJournal(runner.engine, run.id, self.claim.epoch),
+                journal=self.journal,
                 budget=self.budget,
                 progress=self.board,
                 config=run_config(runner.settings),
@@ -157,6 +159,7 @@ class _Work:
         """The way out: permission again, policy, commit, branch, pull request."""
         runner, run = self.runner, self.run
         await runs.set_stage(runner.engine, run.id, self.claim.epoch, "publish", "publishing")
+        item = await self.journal.start("publish", "pull_request")
         usage = await self.budget.spent()
         title = render.pull_request_title(self.facts, decision)
         change = Change(
@@ -186,6 +189,9 @@ class _Work:
         if published is None:
             return await self._fail(NO_LONGER_ALLOWED)
         number = published.pull.number
+        reference = {"number": number, "branch": published.branch.name}
+        if not item.finished:
+            await self.journal.finish("publish", "pull_request", reference)
         await self.board.finish(render.opened(self.facts, number, decision, usage, _elapsed(run)))
         return RunEnd("done", f"Pull request #{number}: {published.pull.url}")
 
@@ -197,7 +203,8 @@ class _Work:
         place = (run.installation_id, run.repository_id, run.repository)
         async with self.runner.github.repository(*place, "publish") as repo:
             permission = await repo.permission(run.requested_by)
-            if permission is None or not permission.can_write:
+            is_same = permission is not None and permission.user_id == run.requested_by_id
+            if permission is None or not (is_same and permission.can_write):
                 return None
             return await publish(repo, self.recorder, source.mirror, change, compose)
 

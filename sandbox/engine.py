@@ -27,6 +27,10 @@ HELP = (
     "No container engine answers. Start Docker or set DOCKER_HOST; as root on Debian "
     "deploy/setup/engine.sh installs and starts one."
 )
+FORBIDDEN = (
+    "This user may not use the container engine. Add it to the group `docker` (which makes it as "
+    "powerful as root on this machine), or set DOCKER_HOST to an engine of its own."
+)
 __all__ = [
     "HELP",
     "APIError",
@@ -119,6 +123,8 @@ class Engine:
             return work(self._client)
         except APIError:
             raise
+        except PermissionError as error:
+            raise EngineUnavailable(FORBIDDEN) from error
         except (DockerException, OSError) as error:
             raise EngineUnavailable(f"{HELP} ({error})") from error
 
