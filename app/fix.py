@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import sys
 from pathlib import Path
 
 from rich.console import Console
@@ -10,7 +11,7 @@ from rich.console import Console
 from app.github.source import local_source
 from app.messages.render import local_report
 from app.services import open_backend, open_model, run_config
-from app.settings import Settings
+from app.settings import Settings, SettingsError, require_data_dir
 from pipeline.journal import JsonLinesJournal
 from pipeline.jsonable import to_json
 from pipeline.resolve import resolve
@@ -41,13 +42,18 @@ def fix_local(
     report: Path | None,
     journal: Path | None,
 ) -> int:
-    """Repair the issue; writes patch and report, returns 0 with a patch and 3 without."""
+    """Repair the issue; writes patch and report, returns 0 with a patch and 3 without.
+
+    Raises SettingsError before anything is spent when an option cannot be used.
+    """
     console = Console(stderr=True)
     title, body = read_issue(issue)
+    _require_folders(out, report, journal)
+    require_data_dir(settings)
     with local_source(repository, commit) as source:
         task = Task(repository.resolve().name, None, title, body, source.base_commit)
         path = journal or settings.data_dir / "fix" / f"{run_name(task)}.jsonl"
-        ledger = JsonLinesJournal(path, settings.budget_usd)
+        ledger = JsonLinesJournal(path, settings.budget_usd, run_name(task))
         console.print(f"[dim]Journal: {path} (start again with the same file to resume)[/]")
 
         async def work() -> tuple[Decision, Usage]:
@@ -69,10 +75,25 @@ def fix_local(
 
 
 def read_issue(path: Path) -> tuple[str, str]:
-    """Title and body of an issue file: the first line is the title, as a heading or plain."""
-    text = path.read_bytes()[:MAX_ISSUE_BYTES].decode("utf-8", "replace")
-    title, _, body = text.strip().partition("\n")
-    return title.lstrip("# ").strip(), body.strip()
+    """Title and body of an issue file: the first line is the title, as a heading or plain.
+
+    Raises SettingsError for a file without text and for one that is too large.
+    """
+    data = path.read_bytes()
+    if len(data) > MAX_ISSUE_BYTES:
+        raise SettingsError(f"--issue: {path} has more than {MAX_ISSUE_BYTES // 1000} kB.")
+    title, _, body = data.decode("utf-8", "replace").strip().partition("\n")
+    title = title.lstrip("# ").strip()
+    if not title:
+        raise SettingsError(f"--issue: {path} needs the issue's title in its first line.")
+    return title, body.strip()
+
+
+def _require_folders(*targets: Path | None) -> None:
+    """What cannot be written at the end would lose the result."""
+    for target in targets:
+        if target is not None and (target.is_dir() or not target.absolute().parent.is_dir()):
+            raise SettingsError(f"{target} cannot be written: its folder must be there.")
 
 
 def run_name(task: Task) -> str:
@@ -92,9 +113,9 @@ def _deliver(
     text = local_report(task, decision, usage)
     if report is not None and report.suffix == ".json":
         data = {"decision": to_json(decision), "usage": to_json(usage)}
-        report.write_text(json.dumps(data, indent=2, ensure_ascii=False), encoding="utf-8")
+        report.write_text(json.dumps(data, indent=2), encoding="utf-8")
     elif report is not None:
-        report.write_text(text, encoding="utf-8")
+        report.write_text(text, encoding="utf-8", errors="replace")
     if decision.outcome == "no_patch":
         console.print(text, markup=False)
         return NO_PATCH
@@ -102,5 +123,5 @@ def _deliver(
         out.write_text(decision.patch, encoding="utf-8", errors="surrogateescape")
         console.print(f"Patch of {decision.ballot.winner}: {out}")
     else:
-        print(decision.patch, end="")  # noqa: T201 - the patch is this command's output
+        sys.stdout.buffer.write(decision.patch.encode("utf-8", "surrogateescape"))
     return 0

@@ -9,6 +9,7 @@ PipelineError
 │   ├── ModelRefused    the model declined to answer
 │   └── MalformedAnswer (ValueError)  a verdict that stayed invalid after its repairs
 ├── PriceUnknown        (ValueError)  a model without a price, or prices that cannot be read
+├── JournalOfAnotherRun (ValueError)  a file that does not belong to this run; left as it was
 └── EmptyRepository     there is nothing to repair at the base commit
 """
 
@@ -56,6 +57,10 @@ class MalformedAnswer(ModelError, ValueError):
 
 class PriceUnknown(PipelineError, ValueError):
     """No price is known for a model, or PRISM_PRICES cannot be read: nothing may be spent."""
+
+
+class JournalOfAnotherRun(PipelineError, ValueError):
+    """The file is another run's journal, or none: its results would be taken for this run's."""
 
 
 class EmptyRepository(PipelineError):

@@ -8,7 +8,7 @@ import json
 import threading
 from pathlib import Path
 
-from pipeline.errors import BudgetExhausted
+from pipeline.errors import BudgetExhausted, JournalOfAnotherRun
 from pipeline.jsonable import from_json, to_json
 from pipeline.services import CallAddress, ItemRecord, Json, PipelineStage
 from pipeline.values import Usage
@@ -26,9 +26,13 @@ def add_usage(left: Usage, right: Usage) -> Usage:
 
 
 class JsonLinesJournal:
-    """Journal and Budget in one append-only file; `limit_usd` is the run's budget."""
+    """Journal and Budget in one append-only file; `limit_usd` is the run's budget.
 
-    def __init__(self, path: Path, limit_usd: float) -> None:
+    With `run` the file belongs to the run of that name: raises JournalOfAnotherRun for a file
+    that is anything else, and leaves it as it was.
+    """
+
+    def __init__(self, path: Path, limit_usd: float, run: str = "") -> None:
         self._path = path
         self._limit_usd = limit_usd
         self._attempts: dict[str, int] = {}
@@ -38,8 +42,15 @@ class JsonLinesJournal:
         self._handles = 0
         self._lock = threading.Lock()
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists():
-            self._load()
+        self._run = ""
+        text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+        self._load(text)
+        if run and text and self._run != run:
+            raise JournalOfAnotherRun(f"{path} is not the journal of this issue at this commit.")
+        if text and not text.endswith("\n"):
+            self._append("\n")  # what comes next must not be lost with the half line
+        if run and not text:
+            self._write({"event": "run", "run": run})
 
     async def start(self, stage: PipelineStage, item: str) -> ItemRecord:
         """See Journal.start."""
@@ -80,24 +91,31 @@ class JsonLinesJournal:
         """See Budget.spent."""
         return self._spent
 
-    def _load(self) -> None:
-        for line in self._path.read_text(encoding="utf-8").splitlines():
+    def _load(self, text: str) -> None:
+        for line in text.split("\n"):
             try:
                 event = json.loads(line)
             except ValueError:
                 continue  # the half line of a process that was ended while writing
-            self._apply(event)
+            if isinstance(event, dict):
+                self._apply(event)
         lost = Usage(calls=len(self._open), cost_usd=sum(self._open.values()))
         self._spent = add_usage(self._spent, lost)
         self._open.clear()
 
     def _write(self, event: dict[str, Json]) -> None:
-        with self._lock, self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n")
+        # ASCII: a diff may hold bytes that are no UTF-8, and texts other ends of lines
+        self._append(json.dumps(event, separators=(",", ":")) + "\n")
         self._apply(event)
 
+    def _append(self, text: str) -> None:
+        with self._lock, self._path.open("a", encoding="ascii") as file:
+            file.write(text)
+
     def _apply(self, event: dict[str, Json]) -> None:
-        match event["event"]:
+        match event.get("event"):
+            case "run":
+                self._run = event["run"]
             case "start":
                 self._attempts[event["item"]] = self._attempts.get(event["item"], 0) + 1
             case "finish":

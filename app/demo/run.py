@@ -30,6 +30,7 @@ def run_demo(*, once: bool, json_file: Path | None, live: bool, work: Path | Non
     console = Console()
     started = time.monotonic()
     settings = read_settings()
+    _require_new(json_file, work)
     problem = asyncio.run(engine_problem(settings))
     if live:
         _check_live(settings, problem)
@@ -50,6 +51,13 @@ def run_demo(*, once: bool, json_file: Path | None, live: bool, work: Path | Non
             return 1
         except KeyboardInterrupt:
             return 0
+
+
+def _require_new(json_file: Path | None, work: Path | None) -> None:
+    if work is not None and work.exists() and (not work.is_dir() or any(work.iterdir())):
+        raise SettingsError(f"--work: {work} must be a new or an empty folder.")
+    if json_file is not None and not json_file.absolute().parent.is_dir():
+        raise SettingsError(f"--json: {json_file} cannot be written: its folder must be there.")
 
 
 def _check_live(settings: Settings, problem: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.errors import BudgetExhausted
+from pipeline.errors import BudgetExhausted, JournalOfAnotherRun
 from pipeline.items import step
 from pipeline.journal import JsonLinesJournal
 from pipeline.services import CallAddress
@@ -42,6 +42,39 @@ async def test_half_a_line_is_ignored(tmp_path: Path) -> None:
     await JsonLinesJournal(path, 1.0).finish("global", "G1", {"a": 1})
     path.write_text(path.read_text() + '{"event": "fin')
     assert (await JsonLinesJournal(path, 1.0).start("global", "G1")).output == {"a": 1}
+
+
+async def test_what_follows_half_a_line_is_kept(tmp_path: Path) -> None:
+    """The process that resumes may be ended, too: the third one sees what the second did."""
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(b'{"event": "finish", "output": "\xc3')
+    await JsonLinesJournal(path, 1.0).finish("global", "G1", {"a": 1})
+    assert (await JsonLinesJournal(path, 1.0).start("global", "G1")).output == {"a": 1}
+
+
+@pytest.mark.parametrize("text", ["a\u2028b\x85c\x0cd", "a\udcffb", "ÄÖÜ 🐛"])
+async def test_every_text_is_read_back(tmp_path: Path, text: str) -> None:
+    """Other ends of lines, and bytes that are no UTF-8 as git's diffs may hold."""
+    path = tmp_path / "run.jsonl"
+    await JsonLinesJournal(path, 1.0).finish("code", "G1", {"patch": text})
+    assert (await JsonLinesJournal(path, 1.0).start("code", "G1")).output == {"patch": text}
+
+
+@pytest.mark.parametrize("content", ['{"event":"run","run":"fix-2"}\n', "# Issue\n", "[1]\n"])
+def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: str) -> None:
+    """Another run's results are not this one's, and a file that is no journal gets no line."""
+    path = tmp_path / "run.jsonl"
+    path.write_text(content)
+    with pytest.raises(JournalOfAnotherRun, match=r"run\.jsonl"):
+        JsonLinesJournal(path, 1.0, "fix-1")
+    assert path.read_text() == content
+
+
+async def test_the_same_run_goes_on(tmp_path: Path) -> None:
+    """The name is written once and fits the next time."""
+    path = tmp_path / "run.jsonl"
+    await JsonLinesJournal(path, 1.0, "fix-1").finish("global", "G1", {"a": 1})
+    assert (await JsonLinesJournal(path, 1.0, "fix-1").start("global", "G1")).output == {"a": 1}
 
 
 async def test_open_reservations_are_lost_at_their_worst_case(tmp_path: Path) -> None:
