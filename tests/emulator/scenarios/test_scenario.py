@@ -35,6 +35,11 @@ def test_twelve_candidates_in_run_order(scenario: Scenario) -> None:
     assert tuple(each.id for each in scenario.candidates) == RUN
 
 
+def test_summaries_make_titles(scenario: Scenario) -> None:
+    """A winner's summary is the pull request's title: one line that nothing has to cut."""
+    assert all(0 < len(each.summary) <= 68 for each in scenario.candidates)
+
+
 def test_every_data_file_is_used(scenario: Scenario) -> None:
     """No patch and no reproduction lies about that no candidate has."""
     folder = ROOT / scenario.name
