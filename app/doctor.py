@@ -12,7 +12,7 @@ from app.jobs.embedded import EmbeddedRedisFailed, redis_url
 from app.jobs.queue import Queue, QueueUnavailable
 from app.ledger.engine import open_ledger
 from app.ledger.errors import NotMigrated
-from app.ledger.migrate import require_migrated
+from app.ledger.migrate import is_older, require_migrated
 from app.services import open_backend
 from app.settings import Settings, SettingsError, require_data_dir, require_webhook_secret
 from pipeline.errors import ModelUnavailable, PipelineError
@@ -110,7 +110,9 @@ async def _database(settings: Settings) -> str:
     engine = open_ledger(settings.database)
     try:
         await require_migrated(engine)
-    except NotMigrated:
+    except NotMigrated as error:
+        if not is_older(error.found):
+            raise Problem(str(error)) from error
         return "reachable; tables are brought up to date at the next start"
     finally:
         await engine.dispose()

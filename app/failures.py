@@ -21,6 +21,12 @@ GIVEN_UP = Failure(
     "Finished steps are in the ledger.",
     "Ask the operator to look at the worker's log for this run.",
 )
+STILL_UNREACHABLE = Failure(
+    "run",
+    "Something this run needs did not answer for hours.",
+    "Finished steps are in the ledger.",
+    "Ask the operator to look at the worker's log; then comment `/prism rerun`.",
+)
 NO_LONGER_ALLOWED = Failure(
     "publish",
     "The person who asked for this run no longer has write access to the repository.",

@@ -5,15 +5,21 @@ checkout ─▶ status comment ─▶ resolve (pipeline) ─▶ publish ─▶ l
 
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from app.failures import EXPECTED, GIVEN_UP, NO_LONGER_ALLOWED, failure_of
-from app.github.errors import PatchRefused, RateLimited, SecretInText
+from app.failures import (
+    EXPECTED,
+    GIVEN_UP,
+    NO_LONGER_ALLOWED,
+    STILL_UNREACHABLE,
+    failure_of,
+)
+from app.github.errors import GitHubError, PatchRefused, RateLimited, SecretInText
 from app.github.mirror import Remote
 from app.github.publisher import Author, Branch, Change, Published, Text, publish
 from app.github.recorder import Recorder
@@ -36,6 +42,8 @@ from sandbox.base import Sandbox
 
 if TYPE_CHECKING:
     from app.github.client import GitHubApp, GitHubRepo
+
+PATIENCE_S = 4 * 3600.0  # how old a run may get that waits for something outside
 
 log = structlog.get_logger(__name__)
 
@@ -113,7 +121,10 @@ class _Work:
             return await self._publish(source, decision)
         except PatchRefused as error:
             return await self._refuse(error)
-        except (ConnectionError, RateLimited):
+        except (ConnectionError, RateLimited) as error:
+            if _elapsed(self.run) > PATIENCE_S:
+                return await self._fail(replace(STILL_UNREACHABLE, cause=str(error)))
+            await self._tell_waiting(error)
             raise  # not now: the run is given back
         except EXPECTED as error:
             log.warning("run failed", run_id=self.run.id, error=str(error))
@@ -224,6 +235,12 @@ class _Work:
         text = render.refused(self.facts, error.reasons, usage, _elapsed(self.run))
         await self.board.finish(text)
         return RunEnd("rejected", f"Refused by the patch policy: {' '.join(error.reasons)}")
+
+    async def _tell_waiting(self, error: Exception) -> None:
+        usage = await self.budget.spent()
+        text = render.waiting(self.facts, str(error), usage, _elapsed(self.run))
+        with suppress(GitHubError):  # it may be GitHub that does not answer
+            await self.board.finish(text)
 
     async def _fail(self, failure: Failure) -> RunEnd:
         usage = await self.budget.spent()

@@ -65,4 +65,7 @@ def _wait(server: uvicorn.Server, seconds: float = 10.0) -> None:
 
 def _tell(server: uvicorn.Server, ready: Path, url: str) -> None:
     _wait(server, 60.0)
-    ready.write_text(url, encoding="utf-8")
+    # Renamed into place: who waits for the file never reads half of it.
+    partial = ready.with_suffix(".partial")
+    partial.write_text(url, encoding="utf-8")
+    partial.replace(ready)

@@ -73,7 +73,8 @@ class Processes:
 
     def wait_for_file(self, path: Path, timeout_s: float = 60.0) -> str:
         """The text of a file a child writes once it is ready."""
-        self._until(path.exists, f"{path.name} was not written", timeout_s)
+        written = lambda: path.exists() and path.stat().st_size > 0  # noqa: E731 - one condition
+        self._until(written, f"{path.name} was not written", timeout_s)
         return path.read_text(encoding="utf-8")
 
     def wait_for_port(self, port: int, timeout_s: float = 60.0) -> None:

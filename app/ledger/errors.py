@@ -57,6 +57,9 @@ class NotMigrated(LedgerError):
     """The database lacks this version's tables; `found` is its version or None."""
 
     def __init__(self, found: str | None, wanted: str) -> None:
-        super().__init__(f"The database is at version {found or 'none'}, {wanted} is needed.")
+        super().__init__(
+            f"The database is at version {found or 'none'}, {wanted} is needed. A version this "
+            "program does not know is of a newer one: start that, or restore a backup."
+        )
         self.found = found
         self.wanted = wanted

@@ -21,10 +21,14 @@ _LOCK = 0x5052_4953  # any number, the same in every process: PostgreSQL's advis
 async def migrate(engine: AsyncEngine) -> None:
     """Upgrade to the newest version in one transaction; nothing happens when it is there.
 
-    Raises LedgerUnavailable when the database cannot even be read.
+    Raises LedgerUnavailable when the database cannot even be read, NotMigrated when a newer
+    program has already changed its tables.
     """
-    if await _found(engine) == newest_version():
+    found = await _found(engine)
+    if found == newest_version():
         return
+    if not is_older(found):
+        raise NotMigrated(found, newest_version())
     async with writing(engine) as conn:
         if conn.dialect.name == "postgresql":
             await conn.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
@@ -40,6 +44,12 @@ async def require_migrated(engine: AsyncEngine) -> None:
     found = await _found(engine)
     if found != newest_version():
         raise NotMigrated(found, newest_version())
+
+
+def is_older(version: str | None) -> bool:
+    """Whether a database's version (None: no tables yet) is one this program can upgrade."""
+    scripts = ScriptDirectory.from_config(_config())
+    return version is None or version in {each.revision for each in scripts.walk_revisions()}
 
 
 async def _found(engine: AsyncEngine) -> str | None:

@@ -77,6 +77,11 @@ def failed(
     return _end("failed", facts, usage or Usage(), elapsed_s, failure=failure)
 
 
+def waiting(facts: RunFacts, cause: str, usage: Usage, elapsed_s: float) -> str:
+    """The status comment while something outside does not answer; the run goes on by itself."""
+    return _end("waiting", facts, usage, elapsed_s, cause=cause)
+
+
 def budget_reached(facts: RunFacts, usage: Usage, elapsed_s: float, reached: str) -> str:
     """The status comment's end when the run's money is used up; `reached` is how far it came."""
     return _end("budget", facts, usage, elapsed_s, reached=reached)

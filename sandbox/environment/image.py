@@ -40,8 +40,9 @@ def base_image(client: _Client, setting: str = "") -> str:
     if setting:
         return _given(client, setting)
     recipe = recipe_hash()
-    labels = ["prism.role=base", *(["prism.recipe=" + recipe] if recipe else [])]
-    found = list(client.images.list(filters={"label": labels}))
+    # By name in a checkout: what is built from the base image inherits its labels.
+    wanted = {"reference": [f"prism-base:{recipe}"]} if recipe else {"label": ["prism.role=base"]}
+    found = list(client.images.list(filters=wanted))
     if not found:
         raise EngineUnavailable(
             "The sandbox's base image is missing: run deploy/setup/engine.sh, or set "

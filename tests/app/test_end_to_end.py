@@ -114,6 +114,23 @@ async def test_a_model_key_that_does_not_work_is_told_on_the_issue(
         assert prism.pulls == []
 
 
+async def test_a_model_that_does_not_answer_is_waited_for(tmp_path: Path) -> None:
+    """While the API is overloaded the issue says so; afterwards the run goes on by itself."""
+    async with installed(tmp_path, small.script(), PRISM_SWEEP_SECONDS="2") as prism:
+        await prism.model("POST", "faults", {"kind": "529", "address": "global/G2/0", "times": 6})
+        prism.label()
+
+        async def waiting() -> bool:
+            return any("is waiting" in each.body for each in prism.comments)
+
+        await prism.until(waiting)
+        run = await prism.ended()
+
+        assert (run.state, run.crash_count) == ("done", 0), run.outcome
+        assert len(prism.comments) == 1
+        assert "is waiting" not in prism.comments[0].body
+
+
 async def test_a_patch_to_workflows_or_with_a_symlink_is_refused(tmp_path: Path) -> None:
     """The ledger keeps the reason; the honest candidates go on to win."""
     workflow = "".join(

@@ -97,3 +97,18 @@ def test_the_tables_exist_in_postgresql_words() -> None:
     assert "repository_id BIGINT" in ddl
     assert "UNIQUE INDEX run_single_flight" in ddl
     assert "WHERE state IN ('queued', 'running', 'publishing')" in ddl
+
+
+async def test_the_tables_of_a_newer_program_are_left_alone(ledger_url: str) -> None:
+    """A version nobody here knows is named, and neither upgraded nor touched."""
+    engine = open_ledger(ledger_url)
+    async with writing(engine) as conn:
+        await conn.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32))"))
+        await conn.execute(text("INSERT INTO alembic_version VALUES ('v9999')"))
+    with pytest.raises(NotMigrated, match="newer"):
+        await migrate(engine)
+    async with reading(engine) as conn:
+        assert (
+            await conn.execute(text("SELECT version_num FROM alembic_version"))
+        ).scalar() == "v9999"
+    await engine.dispose()
