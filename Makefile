@@ -12,6 +12,7 @@ install: .venv/.installed
 	touch $@
 
 demo: install
+	deploy/setup/engine.sh --if-running
 	$(PY) -m app.cli demo $(ARGS)
 
 test: install

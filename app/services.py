@@ -5,6 +5,7 @@ import socket
 from dataclasses import replace
 
 from app.settings import Settings, SettingsError
+from pipeline.errors import ModelRejected
 from pipeline.model.gateway import AnthropicModel
 from pipeline.model.prices import read_prices
 from pipeline.services import Budget, RunConfig
@@ -17,7 +18,12 @@ Backend = DockerSandbox | ProcessSandbox
 
 
 def open_model(settings: Settings, budget: Budget, run: str) -> AnthropicModel:
-    """The model gateway of one run; raises PriceUnknown for a model that cannot be budgeted."""
+    """The model gateway of one run, before anything is prepared or spent.
+
+    Raises ModelRejected without a key, PriceUnknown for a model that cannot be budgeted.
+    """
+    if not settings.anthropic_api_key:
+        raise ModelRejected("No model key is set. Set ANTHROPIC_API_KEY and start again.")
     return AnthropicModel(
         api_key=settings.anthropic_api_key,
         base_url=settings.anthropic_base_url,
