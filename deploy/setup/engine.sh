@@ -38,7 +38,7 @@ start_engine() {
     # Where an init system already starts the engine, give it a moment first.
     [ -d /run/systemd/system ] && wait_for_engine && return 0
     # An engine that was killed leaves pid files, and their numbers may be somebody else's by now.
-    if ! pgrep -x dockerd >/dev/null; then
+    if ! pidof dockerd >/dev/null; then
         rm -f /var/run/docker.pid /var/run/docker/containerd/containerd.pid
     fi
     echo "Starting dockerd …"
