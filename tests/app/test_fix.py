@@ -16,6 +16,7 @@ from emulator.model.server import create_app
 from emulator.scenarios.scenario import load as load_scenario
 from emulator.serving import serving
 from tests import small
+from tests.images import remove_environments
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,14 @@ def applied(repository: Path, patch: Path, into: Path) -> dict[str, str]:
 
 @pytest.mark.engine
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", ["packaging", "sqlparse", "attrs"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sqlparse",  # 65 s on two cores
+        pytest.param("packaging", marks=pytest.mark.nightly),  # 115 s
+        pytest.param("attrs", marks=pytest.mark.nightly),  # 130 s
+    ],
+)
 def test_the_gold_patch_wins_among_wrong_ones(tmp_path: Path, name: str) -> None:
     """On a real project the largest group is wrong; the change that is chosen is the right one."""
     folder = tmp_path / name
@@ -90,6 +98,7 @@ def test_the_gold_patch_wins_among_wrong_ones(tmp_path: Path, name: str) -> None
         desk = Desk(tmp_path, folder / "repository", folder / "issue.md", model_url)
         out, report = tmp_path / "out.patch", tmp_path / "report.json"
         ended = desk.fix("--out", str(out), "--report", str(report))
+    remove_environments(tmp_path / "data")
     assert ended.returncode == 0, ended.stderr
 
     scenario = load_scenario(name)

@@ -13,6 +13,7 @@ import pytest
 
 from app.demo.processes import child_environment
 from emulator.scenarios.scenario import load
+from tests.images import remove_environments
 
 CHECKOUT = Path(__file__).parents[3]
 ACCEPTANCE = CHECKOUT / "tests/emulator/scenarios/acceptance/tenacity_statistics.py"
@@ -55,6 +56,8 @@ def shown(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         text=True,
         check=False,
     )
+    if isolation == "container":
+        remove_environments(folder / "work" / "data")
     assert ended.returncode == 0, ended.stdout[-4000:]
     data = json.loads((folder / "demo.json").read_text(encoding="utf-8"))
     return Shown(isolation, data, ended.stdout, folder / "work")
