@@ -79,17 +79,6 @@ async def load(engine: AsyncEngine, installation_id: int) -> Installation | None
     return Installation(**row._mapping) if row is not None else None
 
 
-async def list_active(engine: AsyncEngine) -> list[Installation]:
-    """Installations that are neither suspended nor deleted, by account."""
-    statement = (
-        select(installation)
-        .where(installation.c.suspended.is_(False), installation.c.deleted.is_(False))
-        .order_by(installation.c.account)
-    )
-    async with reading(engine) as conn:
-        return [Installation(**row._mapping) for row in await conn.execute(statement)]
-
-
 async def repositories(engine: AsyncEngine, installation_id: int) -> dict[int, str]:
     """Covered repositories (id → full name) as far as events told; "all" need not be complete."""
     table = installation_repository

@@ -222,20 +222,6 @@ async def set_stage(
     await _write(engine, run_id, epoch, stage=stage, state=state)
 
 
-async def set_base(
-    engine: AsyncEngine, run_id: str, epoch: int, base_branch: str, base_commit: str
-) -> None:
-    """Fix the commit the run works on, once; a later call keeps the first. Raises Fenced."""
-    async with writing(engine) as conn:
-        await check_owner(conn, run_id, epoch)
-        statement = (
-            update(run)
-            .where(run.c.id == run_id, run.c.base_commit == "")
-            .values(base_branch=base_branch, base_commit=base_commit)
-        )
-        await conn.execute(statement)
-
-
 async def finish(engine: AsyncEngine, run_id: str, epoch: int, state: str, outcome: str) -> None:
     """End the run in a terminal state with one sentence for people. Raises Fenced."""
     if state not in TERMINAL_STATES:

@@ -41,13 +41,6 @@ def inline(text: str, limit: int = 300) -> str:
     return "".join(parts) + _prose(text[position:])
 
 
-def quote(text: str, limit: int = 1500) -> str:
-    """Several lines as a quotation; blank lines at the ends and in a row are dropped."""
-    lines = re.sub(r"\n\s*\n+", "\n\n", without_invisible(text[:limit])[0].strip()).split("\n")
-    shown = [f"> {inline(line, limit)}".rstrip() for line in lines]
-    return "\n".join(shown) + (" …" if len(text) > limit else "")
-
-
 def code(text: str, limit: int = 200) -> str:
     """Text as inline code, where GitHub interprets nothing; safe also in a table's cell."""
     text = " ".join(without_invisible(text)[0].split()).replace("|", "\\|")

@@ -92,11 +92,6 @@ def refused(facts: RunFacts, reasons: Sequence[str], usage: Usage, elapsed_s: fl
     return _end("refused", facts, usage, elapsed_s, reasons=reasons)
 
 
-def stopped(facts: RunFacts, usage: Usage | None = None, elapsed_s: float = 0.0) -> str:
-    """The status comment's end when somebody stopped the run."""
-    return _end("stopped", facts, usage or Usage(), elapsed_s)
-
-
 def pull_request(
     facts: RunFacts,
     decision: Decision,

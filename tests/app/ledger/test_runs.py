@@ -217,14 +217,11 @@ async def test_admission_writes_effects_until_the_first_claim(
         await effects.done(ledger, run_id, 0, "status_comment", "2", "https://example.com/2")
 
 
-async def test_the_base_is_fixed_once(ledger: AsyncEngine, claim: Claim) -> None:
-    """A restarted run works on the commit it began with."""
-    await runs.set_base(ledger, claim.run.id, claim.epoch, "main", "a" * 40)
-    await runs.set_base(ledger, claim.run.id, claim.epoch, "main", "b" * 40)
+async def test_a_run_says_where_it_stands(ledger: AsyncEngine, claim: Claim) -> None:
+    """Its stage and that it publishes are in its row."""
     await runs.set_stage(ledger, claim.run.id, claim.epoch, "publish", state="publishing")
     run = await runs.get(ledger, claim.run.id)
     assert run is not None
-    assert (run.base_branch, run.base_commit) == ("main", "a" * 40)
     assert (run.state, run.stage) == ("publishing", "publish")
 
 
@@ -297,7 +294,6 @@ def _writes(ledger: AsyncEngine, run_id: str, epoch: int) -> list[Callable[[], A
         lambda: effects.intend(ledger, run_id, epoch, "branch", "h"),
         lambda: effects.done(ledger, run_id, epoch, "branch", "1", "u"),
         lambda: runs.set_stage(ledger, run_id, epoch, "global"),
-        lambda: runs.set_base(ledger, run_id, epoch, "main", "a" * 40),
         lambda: runs.heartbeat(ledger, run_id, epoch, 60),
         lambda: runs.release(ledger, run_id, epoch),
     ]

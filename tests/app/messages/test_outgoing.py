@@ -15,7 +15,6 @@ from app.messages.outgoing import (
     code,
     fenced,
     inline,
-    quote,
     title,
 )
 
@@ -77,7 +76,6 @@ def assert_harmless(markdown: str) -> None:
 def test_hostile_text_does_nothing(text):
     """Mentions, references, links, images, HTML and commands are gone or code."""
     assert_harmless(inline(text))
-    assert_harmless(quote(text))
 
 
 @given(HOSTILE)
@@ -94,12 +92,6 @@ def test_no_text_leaves_its_cell(text):
     rows = MARKDOWN.parse(f"| a | b |\n|---|---|\n| {inline(text)} | {code(text)} |\n")
     cells = [token for token in rows if token.type in ("td_open", "th_open")]
     assert len(cells) == 4
-
-
-@given(HOSTILE)
-def test_no_text_leaves_its_quotation(text):
-    """Every line of a quotation begins as one."""
-    assert all(line.startswith(">") for line in quote(text).split("\n"))
 
 
 @given(HOSTILE)
@@ -186,6 +178,5 @@ def test_long_hostile_text_is_quick(unit):
     started = time.process_time()
     inline(text)
     code(text)
-    quote(text)
     title(text)
     assert time.process_time() - started < 0.5

@@ -36,8 +36,8 @@ def everything(facts, decision, usage) -> dict[str, str]:
         "no_patch": render.no_patch(facts, lost, usage, 1900.0),
         "failed": render.failed(facts, FAILURE, usage, 5.0),
         "budget": render.budget_reached(facts, usage, 5.0, "Verification was reached."),
+        "waiting": render.waiting(facts, "The model API did not answer.", usage, 5.0),
         "refused": render.refused(facts, ("x: y",), usage, 5.0),
-        "stopped": render.stopped(facts),
         "label_on_pull_request": render.label_on_pull_request(facts.label),
         "help": render.help_text(facts.label, "explode"),
         "empty_repository": render.empty_repository("trunk", facts.label),
@@ -215,7 +215,7 @@ def test_stages_are_told_apart(facts):
 
 def test_logins_that_are_none_are_no_mentions(facts):
     """Only what can be a login is mentioned."""
-    text = render.stopped(replace(facts, requested_by="a b@c"))
+    text = render.waiting(replace(facts, requested_by="a b@c"), "It waits.", Usage(), 1.0)
     assert "asked by `a b@c`" in text
 
 
