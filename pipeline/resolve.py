@@ -32,7 +32,7 @@ async def resolve(task: Task, services: Services, recipe: str = "prism") -> Deci
 async def _prepare(services: Services) -> Environment:
     """The environment, built once per plan and commit by the sandbox; the journal notes it."""
     record = await services.journal.start("environment", "environment")
-    plan = await make_plan(services.source, services.config.env_setup, services.config.env_test)
+    plan = await make_plan(services.source)
     await services.progress.update("environment", 0, 1, plan.origin)
     environment = await services.sandbox.prepare(services.source, plan, services.run)
     if not record.finished:

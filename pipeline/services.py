@@ -4,7 +4,7 @@ The command line implements Journal and Budget over JSON lines (`pipeline.journa
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from pipeline.values import Usage
@@ -130,9 +130,6 @@ class RunConfig:
     max_parallel: int = 4
     max_parallel_tests: int = 2
     require_tests: bool = False
-    env_setup: tuple[str, ...] = ()
-    env_test: str = ""
-    extra: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

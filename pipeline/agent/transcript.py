@@ -66,11 +66,6 @@ class Transcript:
             messages.append({"role": "user", "content": list(turn.user)})
         return tuple(messages)
 
-    def to_json(self) -> Json:
-        """Plain JSON, read back by `transcript_from_json`."""
-        turns = [{"assistant": list(t.assistant), "user": list(t.user)} for t in self.turns]
-        return {"opening": self.opening, "notes": list(self.notes), "turns": turns}
-
     def render(self) -> str:
         """The steps as text for a reviewer, each with its index; tool output is cut.
 
@@ -78,12 +73,6 @@ class Transcript:
         """
         steps = [f"[step {i}]\n{_render_turn(turn)}" for i, turn in enumerate(self.turns)]
         return "\n\n".join(steps)
-
-
-def transcript_from_json(data: Json) -> Transcript:
-    """The transcript that `to_json` wrote."""
-    turns = tuple(Turn(tuple(turn["assistant"]), tuple(turn["user"])) for turn in data["turns"])
-    return Transcript(data["opening"], turns, tuple(data["notes"]))
 
 
 def cut(text: str, limit: int = CUT) -> str:

@@ -49,18 +49,16 @@ class FilePatch:
 
     `old_path` is None for a new file, `new_path` None for a deleted one; modes are six octal
     digits, "" where there is no file or the patch does not say. `moved` is "rename" or "copy"
-    when git recorded one. `binary_bytes` sums the sizes that a binary patch declares. `text` is
-    the exact part of the patch this was read from.
+    when git recorded one. `new_id` is the object name after the patch, as it was written. `text`
+    is the exact part of the patch this was read from.
     """
 
     old_path: str | None
     new_path: str | None
     old_mode: str = ""
     new_mode: str = ""
-    old_id: str = ""
     new_id: str = ""
     is_binary: bool = False
-    binary_bytes: int = 0
     moved: str = ""
     hunks: tuple[Hunk, ...] = ()
     text: str = field(default="", repr=False)
@@ -134,18 +132,18 @@ class _FileReader:
         self.lines, self.start, self.at, self.end = lines, at, at, end
         self.modes: dict[str, str] = {}
         self.moves: dict[str, str] = {}
-        self.ids = ("", "")
+        self.new_id = ""
 
     def read(self) -> FilePatch:
         heading = self.take()[len(_FILE) :]
         while self.at < self.end and self.header():
             self.at += 1
         old, new = self.names(heading)
-        binary_bytes = self.binary()
-        hunks = () if binary_bytes is not None else self.body(old, new)
+        is_binary = self.binary()
+        hunks = () if is_binary else self.body(old, new)
         if self.at != self.end:
             raise self.error("this line belongs to no hunk")
-        if not (hunks or binary_bytes is not None or self.modes or self.moves):
+        if not (hunks or is_binary or self.modes or self.moves):
             raise self.error("nothing happens to this file")
         shared = self.modes.get("index", "")
         return FilePatch(
@@ -153,10 +151,8 @@ class _FileReader:
             new_path=new,
             old_mode=self.modes.get("old mode", self.modes.get("deleted file mode", shared)),
             new_mode=self.modes.get("new mode", self.modes.get("new file mode", shared)),
-            old_id=self.ids[0],
-            new_id=self.ids[1],
-            is_binary=binary_bytes is not None,
-            binary_bytes=binary_bytes or 0,
+            new_id=self.new_id,
+            is_binary=is_binary,
             moved=next(iter(self.moves)).split()[0] if self.moves else "",
             hunks=hunks,
             text="\n".join(self.lines[self.start : self.end]) + "\n",
@@ -179,9 +175,9 @@ class _FileReader:
         elif found := _MOVE.fullmatch(line):
             self.note(self.moves, f"{found[1]} {found[2]}", unquote(found[3]))
         elif found := _INDEX.fullmatch(line):
-            if self.ids != ("", ""):
+            if self.new_id:
                 raise self.error("a second `index` line")
-            self.ids = (found[1], found[2])
+            self.new_id = found[2]
             if found[3]:
                 self.note(self.modes, "index", found[3])
         else:
@@ -224,26 +220,23 @@ class _FileReader:
             raise self.error("the two names of the `diff --git` line do not fit each other")
         return old[2:]
 
-    def binary(self) -> int | None:
-        """The bytes that a binary patch declares, None when the file is text."""
+    def binary(self) -> bool:
+        """Whether the file is binary; its lines are used up then."""
         if self.at >= self.end:
-            return None
+            return False
         line = self.lines[self.at]
         if line.startswith("Binary files ") and line.endswith(" differ"):
             self.at += 1
-            return 0
+            return True
         if line != "GIT binary patch":
-            return None
+            return False
         self.at += 1
-        total = 0
         while self.at < self.end:
-            found = _BINARY.fullmatch(self.take())
-            if not found:
+            if not _BINARY.fullmatch(self.take()):
                 raise self.error("not the head of a binary part")
-            total += int(found[2])
             while self.take():
                 pass
-        return total
+        return True
 
     def body(self, old: str | None, new: str | None) -> tuple[Hunk, ...]:
         if self.at >= self.end:

@@ -22,11 +22,6 @@ class Prompt:
     message: str
 
 
-def prompt_names() -> tuple[str, ...]:
-    """Names of all prompts, sorted."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.md")))
-
-
 def placeholders(name: str) -> frozenset[str]:
     """The values that `render` wants for a prompt."""
     return frozenset(Template(_parts(name)[1]).get_identifiers())

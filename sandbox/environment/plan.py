@@ -1,4 +1,4 @@
-"""How a repository is set up and tested: given, configured, or detected.
+"""How a repository is set up and tested: configured or detected.
 
 Pure reading of files at the base commit; nothing is executed. The backends provide what the
 lines rely on: for Python a virtual environment outside the tree that is first on PATH.
@@ -34,28 +34,24 @@ class RepositoryConfig:
     test: str = ""
 
 
-async def make_plan(
-    source: Source, env_setup: tuple[str, ...] = (), env_test: str = ""
-) -> EnvironmentPlan:
+async def make_plan(source: Source) -> EnvironmentPlan:
     """Decide set-up lines and test command, each from the first place that has it.
 
-    Order: the arguments (an operator's choice), `.github/prism.yml` at the base commit,
-    detection. `origin` says which. A plan without a test command is possible. Raises
-    ConfigInvalid when the file is malformed.
+    Order: `.github/prism.yml` at the base commit, detection. `origin` says which. A plan without
+    a test command is possible. Raises ConfigInvalid when the file is malformed.
     """
     config = await read_config(source)
     files = await source.files()
     found = await detect_python(source, files) or await detect_node(source, files)
     if found is None:
         found = EnvironmentPlan("unknown", (), "", "exit_code", "nothing recognised")
-    setup = env_setup or config.setup or found.setup
-    test = env_test or config.test or found.test
+    test = config.test or found.test
     return EnvironmentPlan(
         language=found.language,
-        setup=setup,
+        setup=config.setup or found.setup,
         test=test,
         runner=found.runner if test == found.test else recognise_runner(test),
-        origin=_origin((env_setup, env_test), config, found.origin),
+        origin=_origin(config, found.origin),
     )
 
 
@@ -118,11 +114,8 @@ def recognise_runner(test: str) -> SuiteRunner:
     return "exit_code"
 
 
-def _origin(given: tuple[tuple[str, ...], str], config: RepositoryConfig, detected: str) -> str:
-    places = [
-        "given" if argument else CONFIG_PATH if configured else detected
-        for argument, configured in zip(given, (config.setup, config.test), strict=True)
-    ]
+def _origin(config: RepositoryConfig, detected: str) -> str:
+    places = [CONFIG_PATH if given else detected for given in (config.setup, config.test)]
     if places[0] == places[1]:
         return places[0]
     return f"set-up: {places[0]}; test: {places[1]}"

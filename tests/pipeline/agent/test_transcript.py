@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.agent.transcript import CUT, Transcript, Turn, cut, transcript_from_json
+from pipeline.agent.transcript import CUT, Transcript, Turn, cut
 from pipeline.jsonable import from_json, to_json
 
 
@@ -45,9 +45,9 @@ def test_a_fork_shares_its_parents_bytes(transcript: Transcript, data: st.DataOb
 
 @given(TRANSCRIPTS)
 def test_json_keeps_everything(transcript: Transcript) -> None:
-    """Written and read back, by its own methods and by the journal's, it is equal."""
-    assert transcript_from_json(json.loads(json.dumps(transcript.to_json()))) == transcript
-    assert from_json(Transcript, to_json(transcript)) == transcript
+    """Written to a journal and read back it is equal."""
+    written = json.dumps(to_json(transcript))
+    assert from_json(Transcript, json.loads(written)) == transcript
 
 
 @pytest.mark.parametrize("user", [(), ({"type": "tool_result", "tool_use_id": "other"},)])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.prompts.blocks import MAX_ISSUE, data_block, issue_block, plan_text, plans_text
-from pipeline.prompts.render import note, placeholders, prompt_names, render
+from pipeline.prompts.render import FOLDER, note, placeholders, render
 from pipeline.values import Change, Location, Plan, Solution, Task
 
 PROMPTS = {
@@ -31,7 +31,8 @@ PLAN = Plan("sum", SOLUTION, (Change("a.py", "do", "A.f", "why", ("G1",)),), ("t
 
 def test_the_prompts_are_these() -> None:
     """A new file needs its names written down here."""
-    assert {name: set(placeholders(name)) for name in prompt_names()} == PROMPTS
+    names = [path.stem for path in FOLDER.glob("*.md")]
+    assert {name: set(placeholders(name)) for name in names} == PROMPTS
 
 
 @pytest.mark.parametrize("name", PROMPTS)

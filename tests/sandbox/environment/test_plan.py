@@ -144,14 +144,6 @@ async def test_config_wins_over_detection() -> None:
     assert plan.origin == "set-up: pyproject.toml; test: .github/prism.yml"
 
 
-async def test_arguments_win_over_config() -> None:
-    """An operator's choice comes first."""
-    files = {".github/prism.yml": "env: {setup: a, test: b}"}
-    plan = await make_plan(Files(files), ("make deps",), "make test")
-    assert (plan.setup, plan.test, plan.runner) == (("make deps",), "make test", "exit_code")
-    assert plan.origin == "given"
-
-
 def test_config_forms() -> None:
     """One line or a list; an empty file sets nothing."""
     assert parse_config(b"env: {setup: ' a '}").setup == ("a",)
