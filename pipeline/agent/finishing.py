@@ -3,14 +3,13 @@
 import re
 import shlex
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from pipeline.agent.tool import Observation, Tool, ToolProblem, inside, make_tool
 from pipeline.jsonable import from_json, to_json
+from pipeline.services import Json
 from pipeline.values import Change, Location, Plan, Solution
 from sandbox.base import Command, Workspace
-
-Json = Any
 
 Status = Literal["fixed", "partial", "not_fixed"]
 

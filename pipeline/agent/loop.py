@@ -3,16 +3,16 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 from pipeline.agent.roles import AgentRole
 from pipeline.agent.tool import Observation, Tool
 from pipeline.agent.transcript import Transcript, Turn
 from pipeline.errors import BudgetExhausted, ModelRefused, PromptTooLong
+from pipeline.model.wire import sent_back, tool_calls
 from pipeline.prompts.render import render
-from pipeline.services import CallAddress, Model, ModelReply, ModelRequest
+from pipeline.services import CallAddress, Json, Model, ModelReply, ModelRequest
 
-Json = Any
 ExitStatus = Literal["submitted", "turns", "budget", "malformed", "refused", "stuck", "context"]
 
 MAX_MALFORMED = 3
@@ -99,11 +99,7 @@ class _Watch:
         self.malformed = self.malformed + 1 if step.malformed else 0
         if self.malformed >= MAX_MALFORMED:
             return "malformed"
-        calls = [
-            (block["name"], block["input"])
-            for block in step.turn.assistant
-            if block.get("type") == "tool_use"
-        ]
+        calls = [(block["name"], block["input"]) for block in tool_calls(step.turn.assistant)]
         texts = [observation.text for observation in step.observations]
         self.seen.append(json.dumps([calls, texts], sort_keys=True))
         failed = bool(texts) and all(observation.is_error for observation in step.observations)
@@ -119,7 +115,7 @@ def _repeats(entries: list[str], times: int) -> bool:
 
 
 async def _act(reply: ModelReply, toolbox: dict[str, Tool]) -> _Step:
-    calls = [block for block in reply.content if block.get("type") == "tool_use"]
+    calls = tool_calls(reply.content)
     cut_off = reply.stop_reason == "max_tokens"
     observations: list[Observation] = []
     for block in calls:
@@ -128,8 +124,7 @@ async def _act(reply: ModelReply, toolbox: dict[str, Tool]) -> _Step:
     user = [_result(block, seen) for block, seen in zip(calls, observations, strict=True)]
     if not calls:
         user = [{"type": "text", "text": _reminder(cut_off, sorted(toolbox))}]
-    said = reply.content or ({"type": "text", "text": "(empty answer)"},)
-    turn = Turn(tuple(map(_whole, said)), tuple(user))
+    turn = Turn(sent_back(reply.content), tuple(user))
     malformed = all(observation.malformed for observation in observations)
     return _Step(turn, tuple(observations), malformed)
 
@@ -158,13 +153,6 @@ def _result(block: Json, seen: Observation) -> Json:
         "content": seen.text or "(no output)",
     }
     return {**result, "is_error": True} if seen.is_error else result
-
-
-def _whole(block: Json) -> Json:
-    """A call that was cut off may carry an input that is no object; the API takes only objects."""
-    if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
-        return {**block, "input": {}}
-    return block
 
 
 def _reminder(cut_off: bool, names: list[str]) -> str:

@@ -6,14 +6,13 @@ A tool never raises into the loop: what it cannot do comes back as text with wha
 import posixpath
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pipeline.model.schema import schema_of, validate
-from pipeline.services import ToolSpec
+from pipeline.services import Json, ToolSpec
 from sandbox.errors import FileNotFound, NotAllowed
 
 A = TypeVar("A")
-Json = Any
 
 
 class ToolProblem(Exception):

@@ -5,9 +5,8 @@ A fork shares its parent's bytes up to the fork point, so the model's prefix cac
 
 import json
 from dataclasses import dataclass, replace
-from typing import Any
 
-Json = Any
+from pipeline.services import Json
 
 CUT = 300  # characters of tool output a reviewer sees
 

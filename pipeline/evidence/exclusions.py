@@ -143,9 +143,7 @@ async def _asked(
         verdict = await ask(
             services.model,
             CallAddress("verify", "exclusions", "exclusions", attempt),
-            prompt.role,
-            prompt.system,
-            prompt.message,
+            prompt,
             ExclusionVerdict,
             check=lambda answer: problem(answer, task, wanted),
             default=NONE,

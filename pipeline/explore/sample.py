@@ -81,9 +81,7 @@ async def _guided(
     """The conversation with the worldview that the next planner has to take; costs one call."""
     prompt = render("divergence_guide", issue=issue_block(x.task), earlier=plans_text(earlier))
     at = CallAddress("global", name, "guide", attempt)
-    verdict = await ask(
-        x.services.model, at, prompt.role, prompt.system, prompt.message, GuideVerdict
-    )
+    verdict = await ask(x.services.model, at, prompt, GuideVerdict)
     return transcript.append(
         note(
             "planner_guide",
@@ -102,9 +100,7 @@ async def _objection(x: Exploration, at: CallAddress, plan: Plan, earlier: Earli
     prompt = render("contrast", candidate=plans_text({at.item: plan}), earlier=plans_text(earlier))
     at = replace(at, turn=f"{at.turn}contrast")
     try:
-        verdict = await ask(
-            x.services.model, at, prompt.role, prompt.system, prompt.message, ContrastVerdict
-        )
+        verdict = await ask(x.services.model, at, prompt, ContrastVerdict)
     except MalformedAnswer:
         return _Objection(too_close(plan, earlier, ()), "the strategies listed above")
     return _Objection(too_close(plan, earlier, verdict.compared), verdict.advice)

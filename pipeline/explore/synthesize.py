@@ -5,17 +5,18 @@ Source: Prism, solution synthesis (method.md §2.3.4), across all branches.
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import partial
 
 from pipeline.agent.excerpts import excerpts, places_of
 from pipeline.errors import MalformedAnswer
 from pipeline.explore.plan import explored_plan
+from pipeline.explore.reviews import Review, reviews_text
 from pipeline.explore.state import Exploration, Explored
 from pipeline.items import side_by_side, step
 from pipeline.model.ask import ask
 from pipeline.model.verdicts import CompletenessVerdict, JudgeVerdict, RiskVerdict
 from pipeline.prompts.blocks import issue_block, plans_text
-from pipeline.prompts.render import Prompt, render
-from pipeline.prompts.reviews import reviews_text
+from pipeline.prompts.render import render
 from pipeline.services import CallAddress
 from pipeline.values import Change, Plan
 
@@ -56,9 +57,7 @@ async def _judged(
         verdict = await ask(
             x.services.model,
             replace(at, turn="judge"),
-            prompt.role,
-            prompt.system,
-            prompt.message,
+            prompt,
             JudgeVerdict,
             check=lambda found: plan_problem(found.changes, plans, files),
         )
@@ -72,21 +71,15 @@ async def _judged(
 
 async def _reviews(x: Exploration, at: CallAddress, material: Mapping[str, str]) -> str:
     """Both reviews of all plans as text for the judge; costs two calls, side by side."""
-    model = x.services.model
 
-    async def completeness() -> CompletenessVerdict | RiskVerdict:
-        prompt: Prompt = render("completeness", **material)
-        turn = replace(at, turn="completeness")
-        return await ask(
-            model, turn, prompt.role, prompt.system, prompt.message, CompletenessVerdict
-        )
+    async def review(name: str, kind: type[Review]) -> Review:
+        return await ask(x.services.model, replace(at, turn=name), render(name, **material), kind)
 
-    async def risk() -> CompletenessVerdict | RiskVerdict:
-        prompt: Prompt = render("risk", **material)
-        turn = replace(at, turn="risk")
-        return await ask(model, turn, prompt.role, prompt.system, prompt.message, RiskVerdict)
-
-    return reviews_text(await side_by_side(2, (completeness, risk)))
+    work = (
+        partial(review, "completeness", CompletenessVerdict),
+        partial(review, "risk", RiskVerdict),
+    )
+    return reviews_text(await side_by_side(2, work))
 
 
 def plan_problem(

@@ -74,9 +74,7 @@ async def _branch_step(
     verdict = await ask(
         x.services.model,
         CallAddress("local", name, "rank", attempt),
-        prompt.role,
-        prompt.system,
-        prompt.message,
+        prompt,
         RankVerdict,
         check=lambda found: _rank_problem(found, last),
         default=RankVerdict(tuple(range(last + 1))),
@@ -108,9 +106,7 @@ async def _guided(
     """The conversation with another tactic under the same root cause; costs one call."""
     kept, earlier = kept_text(plans[parent].solution), plans_text(plans)
     prompt = render("local_guide", issue=issue_block(x.task), kept=kept, earlier=earlier)
-    verdict = await ask(
-        x.services.model, at, prompt.role, prompt.system, prompt.message, LocalGuideVerdict
-    )
+    verdict = await ask(x.services.model, at, prompt, LocalGuideVerdict)
     return transcript.append(
         note("planner_branch", kept=kept, earlier=earlier, guide=verdict.guide)
     )

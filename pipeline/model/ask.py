@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pipeline.errors import MalformedAnswer
 from pipeline.model.schema import schema_of, validate
-from pipeline.services import CallAddress, Model, ModelReply, ModelRequest, ToolSpec
+from pipeline.model.wire import sent_back, tool_calls
+from pipeline.prompts.render import Prompt
+from pipeline.services import CallAddress, Json, Model, ModelReply, ModelRequest, ToolSpec
 
 T = TypeVar("T")
-Json = Any
 
 ANSWER = "answer"
 REPAIRS = 2
@@ -18,15 +19,13 @@ REPAIRS = 2
 async def ask(
     model: Model,
     address: CallAddress,
-    role: str,
-    system: str,
-    content: str,
+    prompt: Prompt,
     schema: type[T],
     *,
     check: Callable[[T], str | None] | None = None,
     default: T | None = None,
 ) -> T:
-    """Ask for one verdict through a single forced tool whose input is the dataclass `schema`.
+    """Put a prompt; the verdict is the input of a single forced tool, the dataclass `schema`.
 
     `check` may add rules that a schema cannot say; it returns what is wrong, None when nothing.
     An invalid answer is sent back with the problem named, twice, at the addresses `<turn>.fix1`
@@ -34,11 +33,11 @@ async def ask(
     None. Costs one to three calls; budget and model errors pass through.
     """
     tool = ToolSpec(ANSWER, "Give the answer. Call it exactly once.", schema_of(schema))
-    messages: tuple[Json, ...] = (_user({"type": "text", "text": content}),)
+    messages: tuple[Json, ...] = (_user({"type": "text", "text": prompt.message}),)
     problem = ""
     for attempt in range(REPAIRS + 1):
         at = replace(address, turn=f"{address.turn}.fix{attempt}") if attempt else address
-        request = ModelRequest(at, role, system, messages, (tool,), ANSWER)
+        request = ModelRequest(at, prompt.role, prompt.system, messages, (tool,), ANSWER)
         reply = await model.complete(request)
         found = _judge(reply, schema, check)
         if not isinstance(found, str):
@@ -55,7 +54,7 @@ async def ask(
 def _judge(reply: ModelReply, schema: type[T], check: Callable[[T], str | None] | None) -> T | str:
     if reply.stop_reason == "max_tokens":
         return "The answer was cut off at the length limit; be shorter."
-    calls = [block for block in reply.content if block.get("type") == "tool_use"]
+    calls = tool_calls(reply.content)
     if len(calls) != 1 or calls[0].get("name") != ANSWER:
         return f"Call the tool `{ANSWER}` exactly once, with nothing else."
     value = validate(schema, calls[0].get("input"))
@@ -67,21 +66,13 @@ def _judge(reply: ModelReply, schema: type[T], check: Callable[[T], str | None] 
 def _sent_back(reply: ModelReply, problem: str) -> tuple[Json, ...]:
     """The invalid answer and why it is one; every tool call gets its result."""
     text = f"Not accepted: {problem} Call `{ANSWER}` again with the whole corrected answer."
-    calls = [block for block in reply.content if block.get("type") == "tool_use"]
+    calls = tool_calls(reply.content)
     results = [
         {"type": "tool_result", "tool_use_id": call["id"], "is_error": True, "content": text}
         for call in calls
     ]
-    said = list(reply.content) or [{"type": "text", "text": "(empty answer)"}]
-    answer = {"role": "assistant", "content": [_whole(block) for block in said]}
+    answer = {"role": "assistant", "content": list(sent_back(reply.content))}
     return answer, _user(*(results or [{"type": "text", "text": text}]))
-
-
-def _whole(block: Json) -> Json:
-    """A cut-off tool call may carry an input that is no object; the API takes only objects."""
-    if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict):
-        return {**block, "input": {}}
-    return block
 
 
 def _user(*blocks: Json) -> Json:

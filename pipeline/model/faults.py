@@ -1,10 +1,7 @@
 """What an error of the model API means: try again, or say what is wrong. Pure."""
 
-from typing import Any
-
 from pipeline.errors import ModelError, ModelRejected, PromptTooLong
-
-Json = Any
+from pipeline.services import Json
 
 AGAIN = frozenset({408, 409, 425, 429})
 TOO_LONG = ("too long", "context length", "context window", "too large", "maximum context")

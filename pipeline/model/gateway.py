@@ -7,20 +7,19 @@ import asyncio
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pipeline.errors import ModelRefused, ModelRejected, ModelUnavailable
 from pipeline.model.faults import Faulty, classify
 from pipeline.model.prices import Price, price_of
 from pipeline.model.wire import body_of, estimated_tokens, request_hash
-from pipeline.services import Budget, CallAddress, ModelReply, ModelRequest
+from pipeline.services import Budget, CallAddress, Json, ModelReply, ModelRequest
 from pipeline.values import Usage
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
-Json = Any
 
 TRIES = 6
 MAX_PAUSE_S = 30.0

@@ -7,9 +7,9 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from pipeline.jsonable import adapter
+from pipeline.services import Json
 
 T = TypeVar("T")
-Json = Any
 
 MAX_PROBLEMS = 5
 

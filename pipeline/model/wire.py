@@ -2,11 +2,9 @@
 
 import hashlib
 import json
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from pipeline.services import ModelRequest
-
-Json = Any
+from pipeline.services import Json, ModelRequest
 
 BYTES_PER_TOKEN = 3  # below what tokenizers reach on code and prose: an estimate that is too high
 EPHEMERAL = {"type": "ephemeral"}
@@ -38,6 +36,27 @@ def body_of(request: ModelRequest, model: str, *, can_force: bool = True) -> dic
             "disable_parallel_tool_use": True,
         }
     return body
+
+
+def tool_calls(content: Iterable[Json]) -> list[Json]:
+    """The tool calls among an answer's blocks, in order."""
+    return [block for block in content if block.get("type") == "tool_use"]
+
+
+def sent_back(content: Sequence[Json]) -> tuple[Json, ...]:
+    """An answer's blocks as the conversation goes on with them.
+
+    The API takes neither an empty answer nor a call whose input is no object, which one that was
+    cut off may be.
+    """
+    if not content:
+        return ({"type": "text", "text": "(empty answer)"},)
+    return tuple(
+        {**block, "input": {}}
+        if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict)
+        else block
+        for block in content
+    )
 
 
 def estimated_tokens(body: dict[str, Json]) -> int:

@@ -8,10 +8,12 @@ from emulator.model.scripted import call, say
 from pipeline.errors import MalformedAnswer
 from pipeline.model.ask import ask
 from pipeline.model.verdicts import RankVerdict
+from pipeline.prompts.render import Prompt
 from pipeline.services import CallAddress
 from tests.fakes import MemoryBudget, scripted_model
 
 AT = CallAddress("local", "L1.1", "rank")
+PROMPT = Prompt("rank", "system", "rank it")
 GOOD = [call("answer", order=[1, 0])]
 BAD = [call("answer", order="first")]
 
@@ -22,7 +24,7 @@ async def rank(answers: list[Any], **options: Any) -> tuple[RankVerdict, MemoryB
     script = {f"local/L1.1/{n}": a for n, a in zip(names, answers, strict=False)}
     budget = MemoryBudget()
     async with scripted_model(script, budget) as model:
-        verdict = await ask(model, AT, "rank", "system", "rank it", RankVerdict, **options)
+        verdict = await ask(model, AT, PROMPT, RankVerdict, **options)
     return verdict, budget
 
 

@@ -5,8 +5,10 @@ from collections.abc import Iterable
 from pipeline.model.verdicts import CompletenessVerdict, RiskVerdict
 from pipeline.prompts.blocks import data_block
 
+Review = CompletenessVerdict | RiskVerdict
 
-def reviews_text(verdicts: Iterable[CompletenessVerdict | RiskVerdict]) -> str:
+
+def reviews_text(verdicts: Iterable[Review]) -> str:
     """Both reviews, one line per finding, as data."""
     lines: list[str] = []
     for verdict in verdicts:
