@@ -6,6 +6,7 @@ import click
 
 from emulator.github.cli import github
 from emulator.scenarios.cli import scenario
+from emulator.serving import listen, serve, tell, url_of
 
 
 @click.group()
@@ -22,9 +23,11 @@ def model(script: Path, port: int, ready: Path | None, delay: float) -> None:
     """Play a script as an Anthropic Messages endpoint."""
     from emulator.model.script import load  # noqa: PLC0415 - the other stand-in does not need it
     from emulator.model.server import create_app  # noqa: PLC0415
-    from emulator.serving import serve  # noqa: PLC0415
 
-    serve(create_app(load(script), delay), port, ready)
+    listener = listen(port)
+    if ready is not None:
+        tell(ready, url_of(listener))
+    serve(create_app(load(script), delay), listener)
 
 
 main.add_command(github)

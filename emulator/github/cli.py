@@ -1,24 +1,22 @@
 """`python -m emulator github`: a seeded GitHub that says in a file where it is."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import click
-import uvicorn
 import yaml
 
 from emulator.github.hub import GitHub
 from emulator.github.records import Installation, Repository
-from emulator.github.running import listen
 from emulator.github.server import create_app
+from emulator.serving import HOST, listen, serve, tell, url_of
 
 
 @click.command()
 @click.option("--data", type=click.Path(path_type=Path), required=True, help="Where to keep it.")
 @click.option("--port", default=0, help="0 takes a free port.")
-@click.option("--host", default="127.0.0.1")
+@click.option("--host", default=HOST)
 @click.option("--ready", type=click.Path(path_type=Path), help="Written when it listens.")
 @click.option("--org", default="acme", help="The organisation's login.")
 @click.option("--app-slug", default="prism")
@@ -35,7 +33,7 @@ def github(data: Path, port: int, host: str, ready: Path | None, **options: Any)
     """Serve a local GitHub until Ctrl-C. --issue FILE.md opens an issue (first line: title)."""
     listener = listen(port, host)
     hub = GitHub(data, options["app_slug"], options["org"])
-    hub.url = f"http://{host}:{listener.getsockname()[1]}"
+    hub.url = url_of(listener)
     hub.long_tokens = not options["short_tokens"]
     if options["app_manifest"] is not None:
         use_manifest(hub, options["app_manifest"])
@@ -46,12 +44,9 @@ def github(data: Path, port: int, host: str, ready: Path | None, **options: Any)
     for path in options["issues"]:
         _open_issue(hub, repositories, path)
     if ready is not None:
-        _tell(ready, _facts(hub, installation, options["webhook_secret"]))
-    uvicorn.Server(
-        uvicorn.Config(
-            create_app(hub), log_level="warning", lifespan="off", timeout_graceful_shutdown=1
-        )
-    ).run([listener])
+        facts = _facts(hub, installation, options["webhook_secret"])
+        tell(ready, json.dumps(facts, indent=2) + "\n")
+    serve(create_app(hub), listener)
     hub.close()
 
 
@@ -93,10 +88,3 @@ def _facts(hub: GitHub, installation: Installation | None, secret: str) -> dict[
         "maintainer": hub.maintainer.login,
         "maintainer_token": hub.token_for(hub.maintainer),
     }
-
-
-def _tell(ready: Path, facts: dict[str, Any]) -> None:
-    # Renamed into place: who waits for the file never reads half of it.
-    partial = ready.with_suffix(".partial")
-    partial.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
-    os.replace(partial, ready)

@@ -5,7 +5,7 @@ from typing import Any
 from emulator.github import git_store
 from emulator.github.api import Answer, Call, Endpoint
 from emulator.github.auth import has_role, reaches
-from emulator.github.errors import Refused, not_accessible, not_found
+from emulator.github.errors import Refused, not_accessible
 from emulator.github.records import Role
 from emulator.github.rest.commits import with_files
 from emulator.github.shapes import accounts
@@ -104,11 +104,6 @@ def get_rate_limit(call: Call) -> Answer:
     reset = int(call.state.now().timestamp()) + 3600
     rate = {"limit": limit, "used": used, "remaining": max(limit - used, 0), "reset": reset}
     return Answer(body={"resources": {"core": rate, "search": rate}, "rate": rate})
-
-
-def not_there(_: Call) -> Answer:
-    """Any address that GitHub does not have."""
-    raise not_found()
 
 
 _REPO = "/repos/{owner}/{repo}"

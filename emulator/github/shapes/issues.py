@@ -45,7 +45,7 @@ def _rollup(url: str, reactions: Iterable[Reaction]) -> dict[str, Any]:
     }
 
 
-def association(state: State, repo: Repository, who: User) -> str:
+def association(repo: Repository, who: User) -> str:
     """GitHub's guess what somebody is to the repository; not a permission."""
     role = repo.roles.get(who.login.lower(), "none")
     if who.type == "Bot" or role == "none":
@@ -71,7 +71,7 @@ def issue(state: State, repo: Repository, what: Issue) -> dict[str, Any]:
         "title": what.title,
         "body": what.body,
         "user": user(state, what.user),
-        "author_association": association(state, repo, what.user),
+        "author_association": association(repo, what.user),
         "labels": [label(state, repo, each) for each in what.labels],
         "state": what.state,
         "state_reason": what.state_reason,
@@ -118,7 +118,7 @@ def comment(state: State, repo: Repository, on: Issue, what: Comment) -> dict[st
         "html_url": f"{page}#issuecomment-{what.id}",
         "issue_url": f"{api_url(state, repo)}/issues/{on.number}",
         "user": user(state, what.user),
-        "author_association": association(state, repo, what.user),
+        "author_association": association(repo, what.user),
         "body": what.body,
         "created_at": moment(what.created_at),
         "updated_at": moment(what.updated_at),

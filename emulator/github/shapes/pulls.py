@@ -57,7 +57,7 @@ def summary(state: State, repo: Repository, what: Issue) -> dict[str, Any]:
         "title": what.title,
         "body": what.body,
         "user": user(state, what.user),
-        "author_association": association(state, repo, what.user),
+        "author_association": association(repo, what.user),
         "labels": [
             label(state, repo, each) | {"description": each.description or ""}
             for each in what.labels
