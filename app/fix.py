@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from app.github.source import local_source
+from app.github.source import MirrorSource, local_source
 from app.messages.render import local_report
 from app.services import open_backend, open_model, run_config
 from app.settings import Settings, SettingsError, require_data_dir
@@ -55,23 +55,34 @@ def fix_local(
         path = journal or settings.data_dir / "fix" / f"{run_name(task)}.jsonl"
         ledger = JsonLinesJournal(path, settings.budget_usd, run_name(task))
         console.print(f"[dim]Journal: {path} (start again with the same file to resume)[/]")
-
-        async def work() -> tuple[Decision, Usage]:
-            async with open_model(settings, ledger, run_name(task)) as model:
-                services = Services(
-                    run=run_name(task),
-                    model=model,
-                    sandbox=open_backend(settings),
-                    source=source,
-                    journal=ledger,
-                    budget=ledger,
-                    progress=ScreenProgress(console),
-                    config=run_config(settings),
-                )
-                return await resolve(task, services, settings.recipe), await ledger.spent()
-
-        decision, usage = asyncio.run(work())
+        decision, usage = asyncio.run(_resolve(settings, task, source, ledger, console))
     return _deliver(console, task, decision, usage, out, report)
+
+
+async def _resolve(
+    settings: Settings,
+    task: Task,
+    source: MirrorSource,
+    ledger: JsonLinesJournal,
+    console: Console,
+) -> tuple[Decision, Usage]:
+    run = run_name(task)
+    async with open_model(settings, ledger, run) as model:
+        backend = open_backend(settings)
+        services = Services(
+            run=run,
+            model=model,
+            sandbox=backend,
+            source=source,
+            journal=ledger,
+            budget=ledger,
+            progress=ScreenProgress(console),
+            config=run_config(settings),
+        )
+        try:
+            return await resolve(task, services, settings.recipe), await ledger.spent()
+        finally:
+            await backend.close()
 
 
 def read_issue(path: Path) -> tuple[str, str]:
