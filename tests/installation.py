@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 from sqlalchemy import select
 
-from app.demo.processes import Processes, child_environment, free_port
+from app.demo.processes import Processes, child_environment
+from app.jobs.embedded import free_port
 from app.ledger.engine import open_ledger, reading
 from app.ledger.items import Item, list_items
 from app.ledger.runs import Run, latest_for_issue

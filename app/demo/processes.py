@@ -95,13 +95,6 @@ class Processes:
             time.sleep(0.05)
 
 
-def free_port() -> int:
-    """A port on the loopback address that nothing uses at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def child_environment(extra: Mapping[str, str]) -> dict[str, str]:
     """This process's environment without its own Prism, GitHub and model settings, plus `extra`."""
     ours = ("PRISM_", "ANTHROPIC_", "WEBHOOK_", "GHE_", "APP_ID", "PRIVATE_KEY", "DATABASE_URL")

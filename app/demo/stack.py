@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from app.demo.hub import REPOSITORY, Hub
-from app.demo.processes import DemoFailed, Processes, child_environment, free_port
+from app.demo.processes import DemoFailed, Processes, child_environment
+from app.jobs.embedded import free_port
 from app.settings import Settings, read_settings
 
 CHECKOUT = Path(__file__).parents[2]

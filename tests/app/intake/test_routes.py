@@ -13,9 +13,9 @@ import redis
 from sqlalchemy import create_engine, text
 from starlette.testclient import TestClient
 
-from app.demo.processes import free_port
 from app.intake.routes import MAX_BODY_BYTES
 from app.intake.signature import sign
+from app.jobs.embedded import free_port
 from app.settings import Settings
 from app.web import create_app
 

@@ -14,8 +14,9 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from app.demo.processes import Processes, free_port
+from app.demo.processes import Processes
 from app.intake.signature import sign
+from app.jobs.embedded import free_port
 from app.ledger import inbox, runs, tables
 from app.ledger.engine import writing
 from app.ledger.inbox import Delivery

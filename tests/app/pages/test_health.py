@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import create_engine, text
 from starlette.testclient import TestClient
 
-from app.demo.processes import free_port
+from app.jobs.embedded import free_port
 from app.settings import Settings, SettingsError
 from app.web import create_app
 
