@@ -98,7 +98,6 @@ class EnvironmentPlan:
     test: str
     runner: SuiteRunner
     origin: str
-    test_timeout_s: float = 1200.0
 
 
 @dataclass(frozen=True, slots=True)

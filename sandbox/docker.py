@@ -144,10 +144,9 @@ class DockerSandbox:
             self._labels(role, run),
             await self._has_private_cgroup(),
         )
-        timeout_s = min(environment.plan.test_timeout_s, self._limits.test_timeout_s)
-        plan = replace(environment.plan, test_timeout_s=timeout_s)
         async with started(self._engine, args) as name:
-            yield ShellWorkspace(await container_runner(self._engine, name), plan)
+            runner = await container_runner(self._engine, name)
+            yield ShellWorkspace(runner, environment.plan, self._limits)
 
     async def _build(
         self, source: Source, plan: EnvironmentPlan, run: str, base: str, key: str

@@ -124,8 +124,6 @@ class ProcessSandbox:
     async def _workspace(self, environment: Environment) -> AsyncIterator[Workspace]:
         folder = Path(environment.reference)
         home = self._workspaces / token_hex(8)
-        timeout_s = min(environment.plan.test_timeout_s, self._limits.test_timeout_s)
-        plan = replace(environment.plan, test_timeout_s=timeout_s)
         runner: ProcessRunner | None = None
         try:
             try:
@@ -134,7 +132,7 @@ class ProcessSandbox:
             except OSError as error:
                 raise WorkspaceLost("The environment is gone; prepare it again.") from error
             runner = self._runner(folder, home, paths)
-            yield ShellWorkspace(runner, plan)
+            yield ShellWorkspace(runner, environment.plan, self._limits)
         finally:
             if runner is not None:
                 await runner.end_processes()

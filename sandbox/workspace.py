@@ -4,7 +4,7 @@ import asyncio
 import posixpath
 import secrets
 
-from sandbox.base import Command, EnvironmentPlan, ExecResult, TestRun
+from sandbox.base import Command, EnvironmentPlan, ExecResult, Limits, TestRun
 from sandbox.environment.suite import REPORT_LIMIT, read_run, suite_command
 from sandbox.errors import FileNotFound, NotAllowed, SandboxError
 from sandbox.runner import Outcome, Runner, Script, test_slots
@@ -29,9 +29,10 @@ TEST_OUTPUT_LIMIT = 2_000_000
 class ShellWorkspace:
     """Implements `sandbox.base.Workspace` by scripts a runner carries out."""
 
-    def __init__(self, runner: Runner, plan: EnvironmentPlan) -> None:
+    def __init__(self, runner: Runner, plan: EnvironmentPlan, limits: Limits) -> None:
         self._runner = runner
         self._plan = plan
+        self._limits = limits
         self._layout = runner.layout
         self._git = asyncio.Lock()
         self._memory_kills = 0
@@ -154,7 +155,7 @@ class ShellWorkspace:
                 Script(
                     text=command.line,
                     env=command.env,
-                    timeout_s=self._plan.test_timeout_s,
+                    timeout_s=self._limits.test_timeout_s,
                     output_limit=TEST_OUTPUT_LIMIT,
                     merged=True,
                 )

@@ -23,6 +23,27 @@ from sandbox.base import Command, ExecResult, TestRun
 from sandbox.errors import FileNotFound
 
 
+class MemorySource:
+    """`sandbox.base.Source` over a dict; it cannot be unpacked."""
+
+    repository = "1/shop"
+    base_commit = "0" * 40
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self._files = files
+
+    async def files(self) -> tuple[str, ...]:
+        return tuple(sorted(self._files))
+
+    async def read(self, path: str) -> bytes | None:
+        text = self._files.get(path)
+        return None if text is None else text.encode()
+
+    async def archive(self) -> AsyncIterator[bytes]:
+        raise NotImplementedError
+        yield b""
+
+
 class LocalWorkspace:
     """`sandbox.base.Workspace` over a plain folder and real git, without any isolation.
 

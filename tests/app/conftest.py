@@ -14,6 +14,7 @@ from app.ledger.engine import open_ledger
 from app.ledger.migrate import migrate
 from app.ledger.runs import Claim, NewRun
 from app.ledger.snapshots import Snapshot
+from emulator.github.keys import AppKey
 
 
 @pytest.fixture
@@ -45,6 +46,14 @@ def redis_url(redis_server: ValkeyServer) -> str:
     with redis.Redis(port=redis_server.port) as client:
         client.flushall()
     return f"redis://127.0.0.1:{redis_server.port}/0"
+
+
+@pytest.fixture(scope="session")
+def app_key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a private key: making one for every test would take most of its time."""
+    folder = tmp_path_factory.mktemp("key")
+    AppKey.create(folder / "private-key.pem")
+    return folder
 
 
 def _new_run(delivery: str = "d-1", issue_number: int = 3, budget_usd: float = 5.0) -> NewRun:

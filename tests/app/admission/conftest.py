@@ -19,7 +19,6 @@ from emulator.github import git_store
 from emulator.github.cli import use_manifest
 from emulator.github.git_store import NO_SHA
 from emulator.github.hub import GitHub
-from emulator.github.keys import AppKey
 from emulator.github.records import Installation, Issue, Repository
 from emulator.github.running import running
 
@@ -71,14 +70,6 @@ class Office:
         """Paths of the requests to the API."""
         seen = [each for each in self.hub.requests if method in ("", each["method"])]
         return [each["path"] for each in seen]
-
-
-@pytest.fixture(scope="session")
-def app_key(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a private key: making one for every test would take most of its time."""
-    folder = tmp_path_factory.mktemp("key")
-    AppKey.create(folder / "private-key.pem")
-    return folder
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from app.github.values import Purpose
 from app.settings import Settings
 from emulator.github.cli import use_manifest
 from emulator.github.hub import GitHub
-from emulator.github.keys import AppKey
 from emulator.github.records import Installation
 from emulator.github.records import Repository as EmulatedRepository
 from emulator.github.running import running
@@ -126,14 +125,6 @@ class Site:
             for seen in self.hub.requests
             if seen["method"] == method and seen["path"].endswith(ending)
         ]
-
-
-@pytest.fixture(scope="session")
-def app_key(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a private key: making one for every test would take most of its time."""
-    folder = tmp_path_factory.mktemp("key")
-    AppKey.create(folder / "private-key.pem")
-    return folder
 
 
 @pytest.fixture

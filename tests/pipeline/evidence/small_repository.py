@@ -11,11 +11,20 @@ from typing import Protocol
 from pipeline.journal import JsonLinesJournal
 from pipeline.services import PipelineStage, RunConfig, Services
 from pipeline.values import Candidate, Plan, Reproduction, Solution, Stage
-from sandbox.base import Command, Environment, EnvironmentPlan, Isolation, Role, TestRun, Workspace
+from sandbox.base import (
+    Command,
+    Environment,
+    EnvironmentPlan,
+    Isolation,
+    Role,
+    SuiteRunner,
+    TestRun,
+    Workspace,
+)
 from sandbox.environment.suite import read_run, suite_command
 from sandbox.errors import WorkspaceLost
 from sandbox.runner import Outcome
-from tests.fakes import LocalWorkspace
+from tests.fakes import LocalWorkspace, MemorySource
 
 STAGES: Mapping[str, Stage] = {"G": "global", "L": "local", "S": "synthesis"}
 
@@ -36,31 +45,11 @@ FILES = {
 }
 
 
-class MemorySource:
-    """`sandbox.base.Source` over a dict."""
-
-    repository = "1/shop"
-    base_commit = "0" * 40
-
-    def __init__(self, files: Mapping[str, str]) -> None:
-        self._files = files
-
-    async def files(self) -> tuple[str, ...]:
-        return tuple(sorted(self._files))
-
-    async def read(self, path: str) -> bytes | None:
-        text = self._files.get(path)
-        return None if text is None else text.encode()
-
-    async def archive(self) -> AsyncIterator[bytes]:
-        raise NotImplementedError
-        yield b""
-
-
 class RunningWorkspace(LocalWorkspace):
     """A folder whose `test` runs the plan's runner and reads its report as the product does."""
 
     plan: EnvironmentPlan
+    timeout_s: float
 
     async def test(self, targets: tuple[str, ...] = ()) -> TestRun:
         self.tested.append(targets)
@@ -71,7 +60,7 @@ class RunningWorkspace(LocalWorkspace):
         line += (
             f" export PYTHONDONTWRITEBYTECODE=1 PYTEST_DISABLE_PLUGIN_AUTOLOAD=1; {command.line}"
         )
-        ran = await self.exec(Command(line, self.plan.test_timeout_s, output_limit=100_000))
+        ran = await self.exec(Command(line, self.timeout_s, output_limit=100_000))
         outcome = Outcome(ran.exit_code, ran.output.encode(), b"", ran.duration_s, ran.timed_out)
         return read_run(self.plan, outcome, report.read_bytes() if report.exists() else None)
 
@@ -86,6 +75,7 @@ class FolderSandbox:
     root: Path
     files: Mapping[str, str]
     plan: EnvironmentPlan
+    timeout_s: float = 60.0
     opened: list[RunningWorkspace] = field(default_factory=list)
     to_lose: int = 0
     isolation: Isolation = "none"
@@ -112,7 +102,7 @@ class FolderSandbox:
             self.to_lose -= 1
             raise WorkspaceLost("the container went away")
         workspace = RunningWorkspace(self.root / f"w{len(list(self.root.iterdir()))}", self.files)
-        workspace.plan = self.plan
+        workspace.plan, workspace.timeout_s = self.plan, self.timeout_s
         self.opened.append(workspace)
         yield workspace
 
@@ -127,20 +117,23 @@ class Noted:
         self.said.append((stage, done, total))
 
 
-def plan(runner: str = "pytest", timeout_s: float = 60.0) -> EnvironmentPlan:
+def plan(runner: SuiteRunner = "pytest") -> EnvironmentPlan:
     """How the small repository is tested; the lines name this interpreter."""
     test = {
         "pytest": f"{sys.executable} -m pytest -q -p no:cacheprovider",
         "unittest": f"{sys.executable} -m unittest discover -s tests -t . -v",
     }[runner]
-    return EnvironmentPlan("python", (), test, runner, "test", timeout_s)  # type: ignore[arg-type]
+    return EnvironmentPlan("python", (), test, runner, "test")
 
 
 class MakeSetting(Protocol):
-    """The fixture `bench`: a setting over `files` with a runner and the plan's time limit."""
+    """The fixture `bench`: a setting over `files` with a runner and a time limit for its tests."""
 
     def __call__(
-        self, files: Mapping[str, str] = FILES, runner: str = "pytest", timeout_s: float = 60.0
+        self,
+        files: Mapping[str, str] = FILES,
+        runner: SuiteRunner = "pytest",
+        timeout_s: float = 60.0,
     ) -> "Setting": ...
 
 

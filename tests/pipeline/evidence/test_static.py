@@ -3,7 +3,8 @@
 import pytest
 
 from pipeline.evidence.static import static_check
-from tests.pipeline.evidence.small_repository import FILES, MemorySource, make_patch
+from tests.fakes import MemorySource
+from tests.pipeline.evidence.small_repository import FILES, make_patch
 
 
 async def test_texts_before_and_after_are_given() -> None:

@@ -1,6 +1,5 @@
 """How set-up lines and test commands are found."""
 
-from collections.abc import Mapping
 from contextlib import suppress
 
 import pytest
@@ -10,28 +9,7 @@ from hypothesis import strategies as st
 from sandbox.environment.plan import make_plan, parse_config
 from sandbox.environment.version import scm_environment
 from sandbox.errors import ConfigInvalid
-
-
-class Files:
-    """A Source that holds its files in memory."""
-
-    repository = "test/memory"
-    base_commit = "0" * 40
-
-    def __init__(self, files: Mapping[str, str]) -> None:
-        self._files = files
-
-    async def files(self) -> tuple[str, ...]:
-        return tuple(sorted(self._files))
-
-    async def read(self, path: str) -> bytes | None:
-        text = self._files.get(path)
-        return None if text is None else text.encode()
-
-    async def archive(self):  # type: ignore[no-untyped-def]
-        raise NotImplementedError
-        yield b""
-
+from tests.fakes import MemorySource
 
 TESTS = {"tests/test_a.py": ""}
 PROJECT = "[project]\nname = 'a'\n"
@@ -88,7 +66,7 @@ PROJECT = "[project]\nname = 'a'\n"
 )
 async def test_python_detection(files: dict[str, str], setup: list[str]) -> None:
     """Each way to name test dependencies leads to its line; pytest comes last."""
-    plan = await make_plan(Files({**files, **TESTS}))
+    plan = await make_plan(MemorySource({**files, **TESTS}))
     assert list(plan.setup) == [*setup, "pip install pytest"]
     assert (plan.language, plan.runner, plan.test) == ("python", "pytest", "python -m pytest -q")
 
@@ -96,7 +74,7 @@ async def test_python_detection(files: dict[str, str], setup: list[str]) -> None
 async def test_tool_settings_are_no_project() -> None:
     """A pyproject.toml that only configures a tool beside a package.json is not Python."""
     files = {"pyproject.toml": "[tool.ruff]\n", "package.json": '{"scripts": {"test": "jest"}}'}
-    plan = await make_plan(Files(files))
+    plan = await make_plan(MemorySource(files))
     assert (plan.language, plan.runner) == ("node", "jest")
 
 
@@ -113,7 +91,7 @@ async def test_tool_settings_are_no_project() -> None:
 async def test_node_detection(script: str, test: str, runner: str) -> None:
     """The placeholder npm writes is no test; options need a plain last call."""
     package = f'{{"scripts": {{"test": "{script}"}}}}'
-    plan = await make_plan(Files({"package.json": package, "package-lock.json": "{}"}))
+    plan = await make_plan(MemorySource({"package.json": package, "package-lock.json": "{}"}))
     assert (plan.test, plan.runner) == (test, runner)
     assert plan.setup[0].startswith("npm ci ")
 
@@ -121,13 +99,13 @@ async def test_node_detection(script: str, test: str, runner: str) -> None:
 @pytest.mark.parametrize("text", ["{", "[]", '{"scripts": []}'])
 async def test_odd_package_json(text: str) -> None:
     """A package.json that is none does not break detection."""
-    plan = await make_plan(Files({"package.json": text}))
+    plan = await make_plan(MemorySource({"package.json": text}))
     assert plan.test == ""
 
 
 async def test_nothing_recognised() -> None:
     """A repository without manifests has a plan that does nothing."""
-    plan = await make_plan(Files({"README": ""}))
+    plan = await make_plan(MemorySource({"README": ""}))
     assert (plan.language, plan.setup, plan.test) == ("unknown", (), "")
 
 
@@ -138,7 +116,7 @@ async def test_config_wins_over_detection() -> None:
         ".github/prism.yml": "env:\n  test: python -m unittest discover\nother: 1\n",
         **TESTS,
     }
-    plan = await make_plan(Files(files))
+    plan = await make_plan(MemorySource(files))
     assert plan.setup[0] == "pip install -e ."
     assert (plan.test, plan.runner) == ("python -m unittest discover", "unittest")
     assert plan.origin == "set-up: pyproject.toml; test: .github/prism.yml"
@@ -182,7 +160,9 @@ def test_config_never_crashes(data: bytes) -> None:
 async def test_version_for_projects_that_ask_git() -> None:
     """The version is PKG-INFO's; without one it is higher than any lower bound."""
     asks = {"pyproject.toml": "[build-system]\nrequires=['setuptools_scm']"}
-    variables = await scm_environment(Files({**asks, "PKG-INFO": "Name: a\nVersion: 9.1.4\n"}))
+    variables = await scm_environment(
+        MemorySource({**asks, "PKG-INFO": "Name: a\nVersion: 9.1.4\n"})
+    )
     assert variables["SETUPTOOLS_SCM_PRETEND_VERSION"] == "9.1.4"
-    assert (await scm_environment(Files(asks)))["PBR_VERSION"] == "999.0.0"
-    assert await scm_environment(Files({"pyproject.toml": PROJECT})) == {}
+    assert (await scm_environment(MemorySource(asks)))["PBR_VERSION"] == "999.0.0"
+    assert await scm_environment(MemorySource({"pyproject.toml": PROJECT})) == {}
