@@ -20,17 +20,17 @@ PRIVATE = "/opt/prism"
 LAYOUT = Layout(
     tree=WORKSPACE_PATH,
     base_git=f"{PRIVATE}/base.git",
-    work_git=f"{PRIVATE}/work/git",
+    work_git=f"{PRIVATE}/snapshots/git",
     scratch="/tmp",  # noqa: S108 - a tmpfs of this container
 )
 BUNDLE = f"{PRIVATE}/ca.pem"
 MAKE_FOLDERS = f"""
 set -e
-mkdir -p {LAYOUT.tree} {PRIVATE}/work {VENV} {HOME}
+mkdir -p {LAYOUT.tree} {PRIVATE}/snapshots {VENV} {HOME}
 find {LAYOUT.tree} -xdev -mindepth 1 -delete
 chown 0:0 {PRIVATE}
-chown 10001:10001 {LAYOUT.tree} {PRIVATE}/work {VENV} {HOME}
-chmod 755 {LAYOUT.tree} {PRIVATE} {PRIVATE}/work {VENV} {HOME}
+chown 10001:10001 {LAYOUT.tree} {PRIVATE}/snapshots {VENV} {HOME}
+chmod 755 {LAYOUT.tree} {PRIVATE} {PRIVATE}/snapshots {VENV} {HOME}
 """
 CLEAN = f"rm -f {BUNDLE}; find /tmp -xdev -mindepth 1 -delete"
 _DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
