@@ -17,7 +17,13 @@ from pipeline.evidence.policy_lines import (
     secrets_in,
     weakened,
 )
-from pipeline.evidence.policy_paths import held_path, is_test_path, refused_path
+from pipeline.evidence.policy_paths import (
+    held_path,
+    is_test_path,
+    judges,
+    refused_path,
+    shadows_runner,
+)
 from pipeline.values import PolicyVerdict
 
 MAX_FILES = 100
@@ -93,6 +99,8 @@ def _refusals(part: FilePatch, added: str) -> Iterator[str]:
 
 
 def _shape_refusals(part: FilePatch) -> Iterator[str]:
+    if part.old_path is None and shadows_runner(part.path):
+        yield "a new file of this name would stand in for a module of the test runner"
     modes = {part.old_mode, part.new_mode}
     if _SYMLINK in modes:
         yield "symbolic links are not allowed"
@@ -110,6 +118,8 @@ def _shape_refusals(part: FilePatch) -> Iterator[str]:
 
 def _holds(part: FilePatch, added: str, removed: str) -> Iterator[str]:
     name, path = _shown(part.path), part.path
+    if part.old_path is not None and judges(path):
+        yield f"{name}: changes an existing test or its settings; the results here are those of the old version."
     if kind := held_path(path):
         yield f"{name}: changes {kind}."
     if part.old_path and part.new_path and part.old_mode != part.new_mode:

@@ -175,3 +175,34 @@ def is_test_path(path: str) -> bool:
 def is_test_file(path: str) -> bool:
     """Whether a runner would collect the file itself, whatever folder it lies in."""
     return _TEST_NAME.fullmatch(path.rpartition("/")[2]) is not None
+
+
+# What a test runner reads before it runs a test.
+_TEST_CONFIGURATION = re.compile(
+    r"conftest\.py|\.?pytest\.(?:ini|toml)|tox\.ini|(?:site|user)customize\.py|\.mocharc\..+"
+    r"|(?:jest|vitest|mocha|karma)\.(?:config|setup)\.[cm]?[jt]s(?:on)?"
+)
+_SUITE_FOLDERS = frozenset({"tests", "__tests__", "spec", "specs"})
+_RUNNERS = frozenset({"pytest", "_pytest", "unittest", "pluggy", "iniconfig"})
+_STARTED_FIRST = frozenset({"site", "sitecustomize", "usercustomize", "atexit", "runpy", "os"})
+
+
+def judges(path: str) -> bool:
+    """Whether the file decides what a patch is told: a test, its helpers, a runner's settings.
+
+    A patch is run with the base's version of these (see `pipeline.evidence.verify`).
+    """
+    *folders, name = path.split("/")
+    if _TEST_CONFIGURATION.fullmatch(name.lower()):
+        return True
+    in_suite = any(folder.lower() in _SUITE_FOLDERS for folder in folders)
+    return in_suite or folders[:1] == ["test"] or is_test_file(path)
+
+
+def shadows_runner(path: str) -> bool:
+    """Whether a new Python file of that name would be imported instead of a runner's module."""
+    parts = path.removeprefix("src/").split("/")
+    module = parts[0].removesuffix(".py")
+    return path.endswith(".py") and (
+        module in _RUNNERS or (len(parts) == 1 and module in _STARTED_FIRST)
+    )

@@ -17,7 +17,7 @@ from pipeline.evidence.runs import failing
 from pipeline.items import side_by_side
 from pipeline.values import Candidate, Reproduced, Reproduction
 from sandbox.base import TestRun, Workspace
-from sandbox.errors import NotAllowed
+from sandbox.errors import EngineUnavailable, NotAllowed, SandboxError
 
 OpenWorkspace = Callable[[], AbstractAsyncContextManager[Workspace]]
 RUNS = 2
@@ -87,8 +87,13 @@ async def validate(
     async def one(each: Reproduction) -> Reproduced | str:
         if reason := unsuitable(each, existing):
             return f"was not tried: {reason.rstrip('.')}"
-        async with open_workspace() as workspace:
-            return await _validate_one(each, workspace, await workspace.snapshot(), runner)
+        try:
+            async with open_workspace() as workspace:
+                return await _validate_one(each, workspace, await workspace.snapshot(), runner)
+        except EngineUnavailable:
+            raise
+        except SandboxError as error:
+            return f"left a workspace that cannot be used ({error})"
 
     found = await side_by_side(limit, [partial(one, each) for each in reproductions])
     return Validation(

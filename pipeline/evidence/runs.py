@@ -41,6 +41,17 @@ def check_status(run: TestRun, tests: Iterable[str], runner: str) -> CheckStatus
     return "pass" if wanted and wanted <= run.with_status("pass") else "missing"
 
 
+def contradicts(run: TestRun) -> bool:
+    """Whether the exit code and the report tell different stories, so that neither counts.
+
+    A report can be rewritten by the code under test; the exit code is harder to reach. Some
+    suites do this on their own (coverage thresholds), so compare with the base's run first.
+    """
+    if not run.structured or run.exit_code is None:
+        return False
+    return (run.exit_code == 0) == bool(run.with_status("fail") | run.with_status("error"))
+
+
 def target_of(test: str, plan: EnvironmentPlan) -> str | None:
     """What to give the runner to run one test (or its file) alone, None when it cannot."""
     if plan.runner in ("pytest", "unittest"):

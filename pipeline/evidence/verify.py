@@ -4,14 +4,16 @@ Source: method.md §2.3.6: static checks, then the regression suite, then every 
 reproduction of the pool on every candidate (cross tests).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 from pipeline.choose.gate import natural
 from pipeline.choose.normalise import key
-from pipeline.evidence.patch import PatchError, changed_lines
+from pipeline.evidence.patch import PatchError, changed_lines, paths, without_paths
 from pipeline.evidence.policy import check_patch
+from pipeline.evidence.policy_paths import judges
 from pipeline.evidence.reproductions import (
     OpenWorkspace,
     Validation,
@@ -19,7 +21,7 @@ from pipeline.evidence.reproductions import (
     run_reproduction,
     validate,
 )
-from pipeline.evidence.runs import check_status, target_of
+from pipeline.evidence.runs import check_status, contradicts, target_of
 from pipeline.evidence.static import StaticCheck, static_check
 from pipeline.items import side_by_side, step
 from pipeline.services import Services
@@ -31,8 +33,10 @@ from pipeline.values import (
     PolicyVerdict,
     Reproduced,
 )
-from sandbox.base import Environment, Source, Workspace
-from sandbox.errors import WorkspaceLost
+from sandbox.base import Environment, Source, TestRun, Workspace
+from sandbox.errors import EngineUnavailable, SandboxError
+
+T = TypeVar("T")
 
 # A patch that loses more tests than this broke them: none is run again to see whether it is flaky.
 MAX_RERUNS = 8
@@ -72,7 +76,8 @@ async def verify_pool(
 
     Candidates with the same patch text are verified once. Journal items: `verify/reproductions`
     and `verify/<id>`; finished ones are read back. Costs one workspace for each different
-    reproduction and each different patch, `max_parallel_tests` at a time.
+    reproduction, and for each different patch one and one more per reproduction,
+    `max_parallel_tests` at a time.
     """
     opener: OpenWorkspace = partial(services.sandbox.workspace, environment, "verify", services.run)
     validation = await _validated(services, environment, candidates, opener)
@@ -102,9 +107,11 @@ async def verify_pool(
 
 
 async def verify(candidate: Candidate, bench: Bench) -> Evidence:
-    """Everything about one candidate; a lost workspace is tried once more, then noted.
+    """Everything about one candidate; a workspace that fails is replaced once, then noted.
 
     Nothing runs for a patch that is refused, does not apply, does not parse or changes nothing.
+    What runs is the patch without its changes to tests and their settings: it is held against
+    the base's tests and those of the pool, never against its own.
     """
     verdict = check_patch(candidate.patch)
     if not verdict.ok:
@@ -112,16 +119,21 @@ async def verify(candidate: Candidate, bench: Bench) -> Evidence:
     checked = await static_check(candidate.patch, bench.source)
     if not checked.applies:
         return _nothing(candidate, verdict, checked.note)
-    seen = _static(candidate, verdict, checked, bench)
+    source_patch = without_paths(candidate.patch, list(filter(judges, paths(candidate.patch))))
+    seen = _static(candidate, source_patch, verdict, checked, bench)
     if not checked.parses or not seen.key:
         return seen
-    for _ in range(2):
-        try:
-            async with bench.open_workspace() as workspace:
-                return await _dynamic(candidate, seen, workspace, bench)
-        except WorkspaceLost as error:
-            note = f"The workspace was lost: {error}"
-    return replace(seen, note=note)
+    regression = await _regression(source_patch, bench)
+    return replace(
+        seen,
+        regression_ran=regression.ran,
+        regression_passed=regression.passed,
+        lost=regression.lost,
+        reproductions={
+            each.id: await _cross_test(each, source_patch, bench) for each in bench.reproductions
+        },
+        note=" ".join(filter(None, (seen.note, regression.note))),
+    )
 
 
 async def _validated(
@@ -178,14 +190,18 @@ def _nothing(candidate: Candidate, verdict: PolicyVerdict, note: str) -> Evidenc
 
 
 def _static(
-    candidate: Candidate, verdict: PolicyVerdict, checked: StaticCheck, bench: Bench
+    candidate: Candidate,
+    source_patch: str,
+    verdict: PolicyVerdict,
+    checked: StaticCheck,
+    bench: Bench,
 ) -> Evidence:
     return Evidence(
         candidate=candidate.id,
         policy=verdict,
         applies=True,
         parses=checked.parses,
-        key=key(candidate.patch, checked.before, checked.after),
+        key=key(source_patch, checked.before, checked.after) if source_patch else "",
         changed_lines=changed_lines(candidate.patch),
         excluded=bench.excluded,
         reproductions={each.id: "missing" for each in bench.reproductions},
@@ -193,38 +209,56 @@ def _static(
     )
 
 
-async def _dynamic(
-    candidate: Candidate, seen: Evidence, workspace: Workspace, bench: Bench
-) -> Evidence:
-    applied = await workspace.apply(candidate.patch)
-    if not applied.ok:
-        note = f"git does not apply it in the workspace: {applied.output.strip()[:300]}"
-        return replace(seen, applies=False, key="", note=note)
-    snapshot = await workspace.snapshot()
-    regression = await _regression(workspace, bench, snapshot)
-    return replace(
-        seen,
-        regression_ran=regression.ran,
-        regression_passed=regression.passed,
-        lost=regression.lost,
-        reproductions=await _cross_tests(workspace, bench, snapshot),
-        note=regression.note,
-    )
+async def _in_fresh_copies(
+    patch: str, bench: Bench, work: Callable[[Workspace, str], Awaitable[T | None]]
+) -> T | str:
+    """What `work` finds in a fresh workspace with the patch; a second one when that fails.
+
+    `work` gets the workspace and the snapshot to go back to, and returns None for no verdict.
+    The reason in words when there is none in the second workspace either.
+    """
+    reason = "It gave no verdict."
+    for _ in range(2):
+        try:
+            async with bench.open_workspace() as workspace:
+                applied = await workspace.apply(patch)
+                if not applied.ok:
+                    return f"git does not apply it: {applied.output.strip()[:300]}"
+                found = await work(workspace, await workspace.snapshot())
+        except EngineUnavailable:
+            raise
+        except SandboxError as error:
+            reason = f"The workspace could not be used any more: {error}"
+            continue
+        if found is not None:
+            return found
+    return reason
 
 
-async def _regression(workspace: Workspace, bench: Bench, snapshot: str) -> _Regression:
+async def _regression(patch: str, bench: Bench) -> _Regression:
     wanted = bench.wanted
     if not wanted:
         return _Regression()
-    run = await workspace.test()
-    if run.timed_out or not run.results:
-        why = "did not end in time" if run.timed_out else "gave no verdict"
-        return _Regression(note=f"The test suite {why}.")
-    lost = sorted(wanted - run.with_status("pass"))
-    flaky = await _pass_alone(lost, workspace, bench, snapshot)
-    note = f"Failed once and passed when run again: {', '.join(flaky)}." if flaky else ""
-    still_lost = tuple(test for test in lost if test not in flaky)
-    return _Regression(True, len(wanted) - len(still_lost), still_lost, note)
+
+    async def work(workspace: Workspace, snapshot: str) -> _Regression | None:
+        run = await workspace.test()
+        if run.timed_out:
+            return _Regression(note="The test suite did not end in time.")
+        if not run.results or _is_forged(run, bench.environment.baseline):
+            return None
+        lost = sorted(wanted - run.with_status("pass"))
+        flaky = await _pass_alone(lost, workspace, bench, snapshot)
+        note = f"Failed once and passed when run again: {', '.join(flaky)}." if flaky else ""
+        still_lost = tuple(test for test in lost if test not in flaky)
+        return _Regression(True, len(wanted) - len(still_lost), still_lost, note)
+
+    found = await _in_fresh_copies(patch, bench, work)
+    return _Regression(note=f"The test suite: {found}") if isinstance(found, str) else found
+
+
+def _is_forged(run: TestRun, baseline: TestRun | None) -> bool:
+    """Whether report and exit code disagree although they agreed on the base."""
+    return contradicts(run) and not (baseline is not None and contradicts(baseline))
 
 
 async def _pass_alone(
@@ -243,11 +277,18 @@ async def _pass_alone(
     return tuple(flaky)
 
 
-async def _cross_tests(
-    workspace: Workspace, bench: Bench, snapshot: str
-) -> Mapping[str, CheckStatus]:
-    statuses: dict[str, CheckStatus] = {}
-    for each in bench.reproductions:
+async def _cross_test(each: Reproduced, patch: str, bench: Bench) -> CheckStatus:
+    """One reproduction on one patch, in a copy that no other test has touched."""
+
+    async def work(workspace: Workspace, snapshot: str) -> CheckStatus | None:
         run = await run_reproduction(each.reproduction, workspace, snapshot)
-        statuses[each.id] = check_status(run, each.tests, bench.environment.plan.runner)
-    return statuses
+        if _is_forged(run, bench.environment.baseline):
+            return None
+        status = check_status(run, each.tests, bench.environment.plan.runner)
+        return None if status == "missing" else status
+
+    found = await _in_fresh_copies(patch, bench, work)
+    return found if found in _STATUSES else "missing"
+
+
+_STATUSES: frozenset[CheckStatus] = frozenset({"pass", "fail", "error", "timeout"})

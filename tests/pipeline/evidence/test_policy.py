@@ -66,7 +66,6 @@ GOOD = change("pkg/core.py", "def f():\n    return 2\n", "def f():\n    return 1
         change("pkg/a.py", "subprocess.run(a, b)\n", "subprocess.run(a)\n"),
         change("pkg/a.py", "p = re.compile(x)\nself.eval(x)\n"),
         change("README.md", "use subprocess and eval(x) ❤️ é\n"),
-        change("tests/test_a.py", "assert f() == 2\n", "assert f() == 1\n"),
         deletion("pkg/old.py"),
     ],
 )
