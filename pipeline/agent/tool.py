@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from pipeline.model.schema import schema_of, validate
 from pipeline.services import Json, ToolSpec
-from sandbox.errors import FileNotFound, NotAllowed
+from sandbox.errors import EngineUnavailable, SandboxError, WorkspaceLost
 
 A = TypeVar("A")
 
@@ -55,8 +55,13 @@ def make_tool(
             return Observation(text, is_error=True, malformed=True)
         try:
             result = await work(checked)
-        except (ToolProblem, FileNotFound, NotAllowed) as error:
+        except (EngineUnavailable, WorkspaceLost):
+            raise
+        except (ToolProblem, SandboxError) as error:
             return Observation(str(error), is_error=True)
+        except UnicodeError:
+            text = "The arguments hold characters that are no Unicode text (half a surrogate pair)."
+            return Observation(f"{text} Call `{name}` again without them.", is_error=True)
         return Observation(result) if isinstance(result, str) else result
 
     return Tool(ToolSpec(name, description, schema_of(arguments)), run)

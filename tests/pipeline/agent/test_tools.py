@@ -8,10 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.agent.finishing import diff_stat
-from pipeline.agent.tool import Observation, ToolProblem, inside
+from pipeline.agent.reading import ListArguments
+from pipeline.agent.tool import Observation, ToolProblem, inside, make_tool
 from pipeline.agent.tools import coder_tools, planner_tools
 from pipeline.agent.writing import occurrences, summary
 from sandbox.base import TestRun
+from sandbox.errors import (
+    EngineUnavailable,
+    FileNotFound,
+    NotAllowed,
+    SandboxError,
+    WorkspaceLost,
+)
 from tests.fakes import LocalWorkspace
 
 FILES = {
@@ -108,6 +116,38 @@ async def test_a_mistake_is_answered(
     assert part in seen.text
     assert seen.output is None
     assert await workspace.diff() == ""
+
+
+@pytest.mark.parametrize("arguments", [{"new": "\ud800"}, {"new": "a", "path": "\udfff.py"}])
+async def test_text_that_is_none(arguments: dict[str, Any], workspace: LocalWorkspace) -> None:
+    """Half a surrogate pair in a call is answered, not raised."""
+    seen = await use(workspace, "edit", **{"path": "new.py", "create": True, **arguments})
+    assert seen.is_error
+    assert "no Unicode" in seen.text
+
+
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        (SandboxError("odd"), False),
+        (NotAllowed("odd"), False),
+        (FileNotFound("odd"), False),
+        (WorkspaceLost("odd"), True),
+        (EngineUnavailable("odd"), True),
+    ],
+)
+async def test_what_the_sandbox_raises(error: SandboxError, raised: bool) -> None:
+    """A tool answers what is the call's fault and raises what no other call could survive."""
+
+    async def fail(arguments: ListArguments) -> str:
+        raise error
+
+    tool = make_tool("list", "List.", ListArguments, fail)
+    if raised:
+        with pytest.raises(type(error)):
+            await tool.run({})
+    else:
+        assert await tool.run({}) == Observation("odd", is_error=True)
 
 
 async def test_an_edit_replaces_the_one_passage(workspace: LocalWorkspace) -> None:
