@@ -13,6 +13,8 @@ MAX_LINES = 400
 MAX_MATCHES = 50
 MAX_WIDTH = 300
 MAX_DEPTH = 8
+MAX_ERRORS = 10
+_ERRORS = "--- errors of the search ---"
 SKIPPED = (".git", "node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache", ".pytest_cache")
 
 
@@ -162,17 +164,25 @@ async def _search(workspace: Workspace, arguments: SearchArguments) -> str:
     rg_glob = f"-g {glob} " if arguments.glob else ""
     grep_glob = f"--include={glob} " if arguments.glob else ""
     skip = " ".join(f"--exclude-dir={name}" for name in SKIPPED)
+    # Errors apart from matches: an unreadable folder is a remark, not the end of the search.
     line = (
-        "set -o pipefail; { if command -v rg >/dev/null 2>&1; then "
+        "exec 3>&1; said=$( { { if command -v rg >/dev/null 2>&1; then "
         f"rg -nH --no-heading --color never --sort path {rg_glob}-e {pattern} -- {path}; "
-        f"else grep -rnHIE {skip} {grep_glob}-e {pattern} -- {path}; fi; }} 2>&1 "
-        f"| cut -c1-{MAX_WIDTH} | head -n {limit + 1}"
+        f"else grep -rnHIE {skip} {grep_glob}-e {pattern} -- {path}; fi; }} "
+        f"| cut -c1-{MAX_WIDTH} | head -n {limit + 1} >&3; exit ${{PIPESTATUS[0]}}; }} 2>&1 ); "
+        f'code=$?; printf "%s\\n" "{_ERRORS}"; head -n {MAX_ERRORS} <<< "$said" '
+        f"| cut -c1-{MAX_WIDTH}; exit $code"
     )
-    result = await workspace.exec(Command(line, output_limit=MAX_WIDTH * (MAX_MATCHES + 2)))
-    rows = [row.removeprefix("./") for row in result.output.splitlines()]
-    if result.exit_code == 2:
-        raise ToolProblem(f"The search failed: {' '.join(rows)[:300]} Check the pattern.")
-    if not rows or result.exit_code == 1:
-        return "No match."
-    more = [f"(more than {limit} matches; narrow the pattern or the path)"]
-    return "\n".join(rows[:limit] + (more if len(rows) > limit else []))
+    limit_bytes = (MAX_WIDTH + 1) * (MAX_MATCHES + MAX_ERRORS + 2)
+    result = await workspace.exec(Command(line, output_limit=limit_bytes))
+    matches, _, said = result.output.rpartition(f"{_ERRORS}\n")
+    rows = [row.removeprefix("./") for row in matches.splitlines()]
+    errors = [row for row in said.splitlines() if row.strip()]
+    unreadable = bool(errors) and all("permission denied" in row.lower() for row in errors)
+    if result.exit_code == 2 and not rows and not unreadable:
+        raise ToolProblem(f"The search failed: {' '.join(errors)[:300]} Check the pattern.")
+    notes = [f"(more than {limit} matches; narrow the pattern or the path)"]
+    notes = notes if len(rows) > limit else []
+    if errors:
+        notes.append(f"(not everything could be searched: {errors[0][:200]})")
+    return "\n".join([*(rows[:limit] or ["No match."]), *notes])
