@@ -104,11 +104,34 @@ cp "$base_git/info/exclude" "$work_git/info/exclude"
 cp "$base_git/info/exclude" "$tree/.git/info/exclude"
 """
 
-# Files the sandbox user made unreadable would be missing from the patch.
-OPEN_MODES = """
-find "$tree" -xdev \\( -type d ! -perm -055 -o -type f ! -perm -044 \\) \\
-  -exec chmod u+r,go+rX {} + 2>/dev/null || true
+# What a test suite can leave behind that git stumbles over: folders and files closed to their
+# own user, locks of an ended git, and nested repositories without a commit, which hold nothing
+# yet but make `git add` fail; their files count as plain ones. Ignored folders keep theirs.
+_TIDY = (
+    """
+find "$tree" -xdev -type d ! -perm -700 -exec chmod u+rwx {} \\; 2>/dev/null || true
+find "$tree" -xdev -type f ! -perm -400 -exec chmod u+r {} + 2>/dev/null || true
+find "$work_git" -xdev -name '*.lock' -delete 2>/dev/null || true
 """
+    + _GIT
+    + """
+export GIT_DIR="$work_git"
+find . -xdev -mindepth 2 -name .git -prune -print0 | while IFS= read -r -d '' nested; do
+  folder=$(dirname -- "$nested")
+  GIT_DIR="$nested" git rev-parse -q --verify HEAD >/dev/null 2>&1 && continue
+  git check-ignore -q -- "$folder" 2>/dev/null || rm -rf -- "$nested"
+done
+"""
+)
+
+# Files the sandbox user made unreadable would be missing from the patch.
+OPEN_MODES = (
+    _TIDY
+    + """
+find "$tree" -xdev \\( -type d ! -perm -055 -o -type f ! -perm -044 \\) \\
+  -exec chmod go+rX {} + 2>/dev/null || true
+"""
+)
 
 DIFF = (
     _GIT
@@ -138,9 +161,8 @@ done
 )
 
 SNAPSHOT = (
-    _GIT
+    _TIDY
     + """
-export GIT_DIR="$work_git"
 git add -A >&2
 commit=$(git commit-tree -m snapshot -p refs/prism/base "$(git write-tree)")
 git update-ref "refs/prism/$commit" "$commit"
@@ -149,13 +171,12 @@ echo "$commit"
 )
 
 RESTORE = (
-    _GIT
+    _TIDY
     + """
-export GIT_DIR="$work_git"
 git rev-parse -q --verify "refs/prism/$1" >/dev/null || { echo "no such snapshot" >&2; exit 3; }
 git add -A >&2
 git read-tree --reset -u "refs/prism/$1"
-git clean -fdq
+git clean -ffdq
 """
 )
 
@@ -167,20 +188,21 @@ git apply --whitespace=nowarn - 2>&1
 """
 )
 
-# Exit codes of the file scripts: 2 no such file, 4 outside the workspace, 5 too large.
+# Exit codes of the file scripts: 2 no such file, 4 outside the workspace, 5 too large,
+# 6 the system refuses the path (standard error says why).
 READ = """
 real=$(realpath -m -- "$tree/$1") || exit 2
 case "$real" in "$tree"/*) ;; *) exit 4 ;; esac
 [ -f "$real" ] || exit 2
 [ "$(stat -c %s -- "$real")" -le "$2" ] || exit 5
-exec head -c "$2" -- "$real"
+head -c "$2" -- "$real" || exit 6
 """
 
 WRITE = """
 real=$(realpath -m -- "$tree/$1") || exit 4
 case "$real" in "$tree"/*) ;; *) exit 4 ;; esac
 [ -d "$real" ] && exit 2
-mkdir -p -- "$(dirname -- "$real")" && cat > "$real"
+mkdir -p -- "$(dirname -- "$real")" && cat > "$real" || exit 6
 """
 
 READ_REPORT = """

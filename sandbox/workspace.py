@@ -24,6 +24,8 @@ READ_LIMIT = 1_000_000
 PATCH_LIMIT = 20_000_000
 GIT_TIMEOUT_S = 300.0
 TEST_OUTPUT_LIMIT = 2_000_000
+LINE_LIMIT = 120_000  # bytes; the kernel takes no argument of more than 128 KiB
+PATH_LIMIT = 4096  # bytes, the kernel's
 
 
 class ShellWorkspace:
@@ -43,7 +45,17 @@ class ShellWorkspace:
         return self._layout.tree
 
     async def exec(self, command: Command) -> ExecResult:
-        """Run one command; a failing command is a result, not an error."""
+        """Run one command; a failing command is a result, not an error.
+
+        Raises NotAllowed for a line the kernel cannot take: over 120 kB, or with a NUL.
+        """
+        if "\0" in command.line:
+            raise NotAllowed("A command line cannot hold the character NUL.")
+        if _size(command.line) > LINE_LIMIT:
+            raise NotAllowed(
+                f"The command line has {_size(command.line) // 1000} kB; at most "
+                f"{LINE_LIMIT // 1000} kB can be run. Write the text to a file first."
+            )
         outcome = await self._runner.run(
             Script(
                 text=command.line,
@@ -68,7 +80,7 @@ class ShellWorkspace:
         """A file's text, at most 1 MB.
 
         Raises FileNotFound for what is not a file of the tree, NotAllowed for what is outside,
-        too large or not UTF-8.
+        unreadable, too large or not UTF-8.
         """
         outcome = await self._harness(READ, self._inside(path), str(READ_LIMIT))
         if outcome.exit_code == 5:
@@ -80,7 +92,11 @@ class ShellWorkspace:
             raise NotAllowed(f"{path} is not UTF-8 text.") from None
 
     async def write(self, path: str, text: str) -> None:
-        """Create or replace a file below the workspace's root; folders are made."""
+        """Create or replace a file below the workspace's root; folders are made.
+
+        Raises NotAllowed for a path that is outside or that the file system refuses,
+        FileNotFound for a folder, UnicodeEncodeError for text that is no Unicode.
+        """
         outcome = await self._runner.run(
             Script(
                 text=script(WRITE, self._layout),
@@ -143,12 +159,15 @@ class ShellWorkspace:
         """Run the plan's test command, on `targets` (files or runner ids) when given.
 
         Waits for a free core first. Without a test command, or with targets for a runner that
-        cannot take them, the result has no verdict and says why.
+        cannot take them or that are too long, the result has no verdict and says why.
         """
         report = f"{self._layout.scratch}/report-{secrets.token_hex(8)}"
         command = suite_command(self._plan, targets, report)
         if command is None:
             why = "No test command is known." if not self._plan.test else "Cannot run parts."
+            return TestRun({}, None, 0.0, timed_out=False, structured=False, output=why)
+        if _size(command.line) > LINE_LIMIT:
+            why = f"The targets are longer than {LINE_LIMIT // 1000} kB; name fewer."
             return TestRun({}, None, 0.0, timed_out=False, structured=False, output=why)
         async with test_slots():
             outcome = await self._runner.run(
@@ -212,8 +231,11 @@ class ShellWorkspace:
             raise FileNotFound(f"There is no file {path} in the workspace.")
         if outcome.exit_code == 4:
             raise NotAllowed(f"{path} leads out of the workspace.")
+        detail = outcome.stderr.decode(errors="replace").strip()[-300:]
+        if outcome.exit_code == 6:
+            why = detail.rpartition(": ")[2] or "the path cannot be used"
+            raise NotAllowed(f"{path[:200]} cannot be read or written: {why}.")
         if outcome.exit_code != 0:
-            detail = outcome.stderr.decode(errors="replace").strip()[-300:]
             raise SandboxError(f"{path} could not be read or written: {detail}")
 
     def _inside(self, path: str) -> str:
@@ -223,4 +245,10 @@ class ShellWorkspace:
         clean = posixpath.normpath(relative)
         if "\0" in path or clean.startswith(("/", "../")) or clean in {"..", "."}:
             raise NotAllowed(f"{path!r} leads out of the workspace.")
+        if _size(clean) > PATH_LIMIT:
+            raise NotAllowed(f"{path[:100]!r}… is longer than any path can be.")
         return clean
+
+
+def _size(text: str) -> int:
+    return len(text.encode(errors="surrogateescape"))

@@ -119,6 +119,106 @@ async def test_read_and_write(tree: Workspace) -> None:
         await tree.read("big")
 
 
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("no-newline.txt/x", "File exists|Not a directory"),
+        ("n" * 300, "File name too long"),
+        ("d" * 300 + "/x", "File name too long"),
+        ("loop/x", "Too many levels"),
+    ],
+)
+async def test_path_the_system_refuses(tree: Workspace, path: str, why: str) -> None:
+    """A path that cannot be one is refused with the reason; the workspace goes on."""
+    await tree.exec(Command("ln -s loop loop"))
+    with pytest.raises(NotAllowed, match=why):
+        await tree.write(path, "text")
+    with pytest.raises(FileNotFound):
+        await tree.read(path)
+    await tree.write("fine.txt", "text")
+
+
+@pytest.mark.engine
+async def test_folder_without_permission(workspace: Workspace) -> None:
+    """A folder that takes no file and a file that cannot be read are refused with the reason."""
+    await workspace.exec(Command("mkdir shut; echo x > closed; chmod 555 shut; chmod 0 closed"))
+    with pytest.raises(NotAllowed, match="Permission denied"):
+        await workspace.write("shut/file", "text")
+    with pytest.raises(NotAllowed, match="Permission denied"):
+        await workspace.write("closed", "text")
+    with pytest.raises(NotAllowed, match="Permission denied"):
+        await workspace.read("closed")
+
+
+async def test_line_too_long(tree: Workspace) -> None:
+    """What the kernel could not take is refused before it runs, with what to do instead."""
+    with pytest.raises(NotAllowed, match="Write the text to a file"):
+        await tree.exec(Command(f"echo {'ä' * 70_000}"))
+    with pytest.raises(NotAllowed, match="NUL"):
+        await tree.exec(Command("echo \0"))
+    with pytest.raises(NotAllowed, match="longer than any path"):
+        await tree.read("d/" * 70_000 + "x")
+    run = await tree.test(tuple(f"tests/{'n' * 100}{n}.py" for n in range(2000)))
+    assert run.results == {}
+    assert "name fewer" in run.output
+    assert (await tree.exec(Command(f"echo {'x' * 119_000} | wc -c"))).output == "119001\n"
+
+
+LEFT_BEHIND = {
+    "closed folder": "mkdir -p odd/in; echo x > odd/in/file; chmod 0 odd/in odd",
+    "folder without write": "mkdir odd; echo x > odd/file; chmod 555 odd",
+    "closed file": "mkdir odd; echo x > odd/file; chmod 0 odd/file",
+    "tracked folder": "mkdir odd; touch odd/file; chmod 0 src/shop",
+    "empty repository": "mkdir odd; echo x > odd/file; git init -q odd",
+    "bad repository": "mkdir odd; echo x > odd/file; git init -q odd; echo > odd/.git/HEAD",
+    "repository": "mkdir odd; touch odd/file; cd odd; git init -q; git add .; git commit -qm 1",
+    "pipe": "mkdir odd; touch odd/file; mkfifo odd/pipe",
+    "loop": "mkdir odd; touch odd/file; ln -s loop odd/loop",
+}
+
+
+@pytest.mark.parametrize("line", LEFT_BEHIND.values(), ids=LEFT_BEHIND.keys())
+async def test_odd_files_left_behind(tree: Workspace, line: str) -> None:
+    """Whatever a suite leaves, the patch shows the rest and restoring brings the tree back."""
+    name = "git config --global user.name a; git config --global user.email a@localhost; "
+    clean = await tree.snapshot()
+    assert (await tree.exec(Command(name + line))).ok
+    await tree.write("fix.txt", "fixed\n")
+    patch = await tree.diff()
+    assert "+fixed" in patch
+    assert "odd" in patch
+    assert (
+        await tree.exec(Command(f"cd {tree.path} && chmod -R u+w odd && rm -rf odd && {line}"))
+    ).ok
+    odd = await tree.snapshot()
+    await tree.restore(clean)
+    assert await tree.diff() == ""
+    assert (await tree.exec(Command("test ! -e odd"))).ok
+    await tree.restore(odd)
+    assert "+fixed" in await tree.diff()
+
+
+async def test_stale_locks(tree: Workspace) -> None:
+    """A lock that an ended git left in the harness's repository stops nothing."""
+    clean = await tree.snapshot()
+    folder = "$(dirname $PWD)/git" if tree.path != "/workspace" else "/opt/prism/snapshots/git"
+    locks = f"touch {folder}/index.lock {folder}/HEAD.lock {folder}/refs/prism/{clean}.lock"
+    assert (await tree.exec(Command(locks))).ok
+    await tree.write("fix.txt", "fixed\n")
+    await tree.snapshot()
+    await tree.exec(Command(locks))
+    await tree.restore(clean)
+    assert await tree.diff() == ""
+
+
+async def test_repository_of_the_setup_stays(tree: Workspace) -> None:
+    """A nested repository in an ignored folder is the suite's own business."""
+    await tree.exec(Command("mkdir build/own; git init -q build/own"))
+    await tree.snapshot()
+    assert await tree.diff() == ""
+    assert (await tree.exec(Command("test -e build/own/.git/HEAD"))).ok
+
+
 async def test_command(tree: Workspace) -> None:
     """Exit code, both streams, standard input and variables."""
     line = "cat; echo err >&2; echo $A; pwd; exit 3"
