@@ -119,7 +119,7 @@ def _shape_refusals(part: FilePatch) -> Iterator[str]:
 def _holds(part: FilePatch, added: str, removed: str) -> Iterator[str]:
     name, path = _shown(part.path), part.path
     if part.old_path is not None and judges(path):
-        yield f"{name}: changes an existing test or its settings; the results here are those of the old version."
+        yield f"{name}: changes an existing test or its settings; the old version was run here."
     if kind := held_path(path):
         yield f"{name}: changes {kind}."
     if part.old_path and part.new_path and part.old_mode != part.new_mode:
