@@ -12,6 +12,7 @@ from app.messages.characters import without_invisible
 from pipeline.evidence.policy_lines import secrets_in
 
 LIMIT = 60_000  # GitHub takes 65,536 characters
+MAX_TITLE_READ = 1000
 
 _CODE_SPAN = re.compile(r"(`+)([^`\n](?:[^\n]*?[^`\n])??)(?<!`)\1(?!`)")
 _LINK = re.compile(
@@ -22,7 +23,7 @@ _SCHEME = re.compile(r"\b(?:data|javascript|vbscript|file|mailto):[^\s<>`|)\]]*"
 _LIVE = re.compile(
     r"[\w.+-]*@[\w./-]*"  # mentions, teams, addresses
     r"|[\w./-]*#\d+"  # references, also to other repositories
-    r"|GH-\d+"
+    r"|(?i:GH)-\d+"
     r"|(?<![\w/])/[A-Za-z][\w./-]*"  # commands of any bot
 )
 _SPECIAL = re.compile(r"[\\*~|$\[\]]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[#>+=-]|(?<=^\d)[.)]")
@@ -64,10 +65,12 @@ def fenced(text: str, limit: int = 8000) -> str:
 
 def title(text: str, limit: int = 72) -> str:
     """A title: GitHub renders no Markdown there, but mentions and references still count."""
-    text = " ".join(without_invisible(text)[0].split())
-    text = _LIVE.sub(lambda found: re.sub(r"[@#/]|(?<=GH)-", "", found[0]), _without_links(text))
+    text = " ".join(without_invisible(text)[0].split())[:MAX_TITLE_READ]
     text = re.sub(r"\[skip ci\]|\[ci skip\]", "", text, flags=re.IGNORECASE)
-    text = " ".join(re.sub(r"[`<>\[\]]", "", text).split()).rstrip(".")
+    text, before = re.sub(r"[`<>\[\]]", "", text), ""
+    while text != before:  # what is left when a sign is gone may be live again
+        text, before = _LIVE.sub(_dead, _without_links(text)), text
+    text = " ".join(text.split()).rstrip(".")
     if len(text) <= limit:
         return text
     cut = text[: limit - 1]
@@ -89,6 +92,10 @@ def check_secrets(text: str, known: tuple[str, ...] = ()) -> str:
     if kinds:
         raise SecretInText(tuple(dict.fromkeys(kinds)))
     return text
+
+
+def _dead(live: "re.Match[str]") -> str:
+    return re.sub(r"[@#/]|(?<=GH)-", "", live[0], flags=re.IGNORECASE)
 
 
 def _spans(text: str) -> "list[tuple[int, int]]":

@@ -22,13 +22,14 @@ MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 PIECES = [
     "@", "#", "`", "``", "<", ">", "!", "[", "]", "(", ")", "|", "*", "_", "\\", "/", "-", ".", ":",
     "a", "b/c", "1", " ", "\n", "https://x.y", "www.x.y", "Fixes #1", "@a/b", "/prism rerun",
-    "GH-1", "<b>", "<!--", "-->", "&lt;", "data:x", "\u200b", "\u202e", "```", "~~~", "![a](b)",
-    "[a]: b",
+    "GH-1", "gh-1", "Gh", "<b>", "<!--", "-->", "&lt;", "data:x", "\u200b", "\u202e", "```", "~~~",
+    "![a](b)", "[a]: b",
 ]  # fmt: skip
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 
 CASES = {
     "team": "@org/team please look",
+    "closing in lower case": "fixes gh-77, Closes Gh-78",
     "foreign closing": "Fixes #1, closes other/repo#2, resolves GH-3",
     "closing by address": "fixes https://github.com/o/r/issues/4",
     "image beacon": "![x](https://evil.example/p.png?q=secret)",
@@ -68,7 +69,7 @@ def assert_harmless(markdown: str) -> None:
         "heading_open",
         "table_open",
     }
-    assert not re.search(r"@\w|#\d|\bGH-\d|://|www\.", text)
+    assert not re.search(r"@\w|#\d|\bGH-\d|://|www\.", text, re.IGNORECASE)
     assert not re.search(r"^\s*/[a-z]", text, re.MULTILINE)
 
 
@@ -115,7 +116,15 @@ def test_titles_are_short_and_dead(text, limit):
     """A title has no mention, reference or line end, and keeps the limit."""
     shown = title(text, limit)
     assert len(shown) <= limit
-    assert not re.search(r"@\w|#\d|\bGH-\d|://|\n|`", shown)
+    assert not re.search(r"@\w|#\d|\bGH-\d|://|\n|`", shown, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("word", ["GH-77", "gh-77", "Gh-77", "gH`-`77", "gh@-77", "G/h-#77"])
+def test_no_spelling_of_a_reference_closes_an_issue(word):
+    """GitHub reads `gh-77` in any case, in a title, a commit's subject and a body."""
+    shown = title(f"Fixes {word} and more")
+    assert not re.search(r"gh-\d|#\d", shown, re.IGNORECASE)
+    assert_harmless(inline(f"fixes {word}, closes {word}"))
 
 
 @pytest.mark.parametrize(
