@@ -8,7 +8,7 @@ from typing import Literal
 from pipeline.agent.roles import AgentRole
 from pipeline.agent.tool import Observation, Tool
 from pipeline.agent.transcript import Transcript, Turn
-from pipeline.errors import BudgetExhausted, ModelRefused, PromptTooLong
+from pipeline.errors import BudgetExhausted, MalformedAnswer, ModelRefused, PromptTooLong
 from pipeline.model.wire import sent_back, tool_calls
 from pipeline.prompts.render import render
 from pipeline.services import CallAddress, Json, Model, ModelReply, ModelRequest
@@ -19,6 +19,12 @@ MAX_MALFORMED = 3
 MAX_TOKENS = 8192
 SAME_ACTION = 4
 SAME_ERROR = 3
+_ENDED: dict[type[Exception], ExitStatus] = {
+    BudgetExhausted: "budget",
+    ModelRefused: "refused",
+    PromptTooLong: "context",
+    MalformedAnswer: "malformed",
+}
 LAST_CALL = 5  # turns left when the agent is told to come to an end
 
 
@@ -45,8 +51,9 @@ async def run_agent(
     `at.turn` is a prefix ("" or e.g. "r1.") before the turn numbers, which count from 0. Turns
     that were cut off, empty or called no valid tool are answered with what is wrong; three in a
     row end the run, as do the same action four times or the same error three times in a row.
-    Limits are outcomes: budget, refusal and a full context end the run with their status, and
-    the workspace keeps what was done. Other model errors and a lost workspace are raised.
+    Limits are outcomes: budget, refusal, a full context and an answer that cannot be read end the
+    run with their status, and the workspace keeps what was done. Other model errors and a lost
+    workspace are raised.
     """
     toolbox = {tool.spec.name: tool for tool in tools}
     system, specs = render(role.prompt).system, tuple(tool.spec for tool in tools)
@@ -57,7 +64,7 @@ async def run_agent(
         request = ModelRequest(address, role.name, system, messages, specs, max_tokens=max_tokens)
         try:
             reply = await model.complete(request)
-        except (BudgetExhausted, ModelRefused, PromptTooLong) as error:
+        except tuple(_ENDED) as error:
             return AgentRun(transcript, None, _ended_by(error), number)
         if reply.stop_reason == "model_context_window_exceeded":
             return AgentRun(transcript, None, "context", number + 1)
@@ -163,6 +170,4 @@ def _reminder(cut_off: bool, names: list[str]) -> str:
 
 
 def _ended_by(error: Exception) -> ExitStatus:
-    if isinstance(error, BudgetExhausted):
-        return "budget"
-    return "refused" if isinstance(error, ModelRefused) else "context"
+    return next(status for kind, status in _ENDED.items() if isinstance(error, kind))

@@ -29,8 +29,9 @@ async def ask(
 
     `check` may add rules that a schema cannot say; it returns what is wrong, None when nothing.
     An invalid answer is sent back with the problem named, twice, at the addresses `<turn>.fix1`
-    and `<turn>.fix2`. After that `default` is returned, or MalformedAnswer raised when it is
-    None. Costs one to three calls; budget and model errors pass through.
+    and `<turn>.fix2`; one that cannot even be read is asked for anew there. After that `default`
+    is returned, or MalformedAnswer raised when it is None. Costs one to three calls; budget and
+    other model errors pass through.
     """
     tool = ToolSpec(ANSWER, "Give the answer. Call it exactly once.", schema_of(schema))
     messages: tuple[Json, ...] = (_user({"type": "text", "text": prompt.message}),)
@@ -38,7 +39,11 @@ async def ask(
     for attempt in range(REPAIRS + 1):
         at = replace(address, turn=f"{address.turn}.fix{attempt}") if attempt else address
         request = ModelRequest(at, prompt.role, prompt.system, messages, (tool,), ANSWER)
-        reply = await model.complete(request)
+        try:
+            reply = await model.complete(request)
+        except MalformedAnswer as error:  # cannot be sent back: asked anew
+            problem = str(error)
+            continue
         found = _judge(reply, schema, check)
         if not isinstance(found, str):
             return found

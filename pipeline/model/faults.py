@@ -1,6 +1,6 @@
 """What an error of the model API means: try again, or say what is wrong. Pure."""
 
-from pipeline.errors import ModelError, ModelRejected, PromptTooLong
+from pipeline.errors import MalformedAnswer, ModelError, ModelRejected, PromptTooLong
 from pipeline.services import Json
 
 AGAIN = frozenset({408, 409, 425, 429})
@@ -31,8 +31,11 @@ def classify(error: Exception, model: str, *, forced: bool) -> Faulty | ModelErr
 
     An HTTP status says what happened; 200 means that the stream itself reported an error, so
     tokens were used. Without a status nothing is known and the try counts as charged, except when
-    no connection was made at all. `forced`: the request forced a tool.
+    no connection was made at all. What cannot be read or written as text is a MalformedAnswer:
+    the same again would end the same. `forced`: the request forced a tool.
     """
+    if isinstance(error, ValueError) and not isinstance(error, OSError):
+        return MalformedAnswer(f"The model's answer cannot be read ({_plain(error)}).")
     response = getattr(error, "response", None)
     status = int(getattr(error, "status_code", 0) or 0)
     if status == 0 or response is None:

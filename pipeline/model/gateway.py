@@ -69,7 +69,8 @@ class AnthropicModel:
         Rate limits, overload, server errors and cut streams are tried again up to six times
         within `deadline_s`; each try is a reservation of its own, settled at its worst case
         when it may have been charged without an answer. A reply cut off at its length limit is
-        returned with stop reason `max_tokens`: do not run its tool calls.
+        returned with stop reason `max_tokens`: do not run its tool calls. MalformedAnswer for
+        one that cannot be read: it is paid for, and not tried again.
         """
         fault = Faulty("no try was made")
         try:
@@ -128,11 +129,12 @@ class AnthropicModel:
         try:
             async with client.messages.stream(**body, extra_headers=headers) as stream:
                 message = await stream.get_final_message()
+            answer: dict[str, Json] = message.to_dict(mode="json")
         except Exception as error:  # the SDK lets its HTTP library's errors through
             raise classify(error, body["model"], forced="tool_choice" in body) from error
         if getattr(message, "stop_reason", None) is None:
             raise Faulty("the connection ended in the middle of the answer", charged=True)
-        return message.to_dict(mode="json")
+        return answer
 
     def _connected(self) -> "AsyncAnthropic":
         if not self.api_key:

@@ -113,6 +113,18 @@ async def test_a_refusal_ends_the_run_as_an_outcome(tmp_path: Path) -> None:
     assert (run.exit_status, run.turns) == ("refused", 0)
 
 
+@pytest.mark.parametrize("half", ["\ud800", "a\udfffb"])
+async def test_an_answer_that_cannot_be_read_ends_the_run_as_an_outcome(
+    half: str, tmp_path: Path
+) -> None:
+    """Half a character in a tool's input drops this agent after one paid call, not the others."""
+    budget = MemoryBudget()
+    run = await play([[call("shell", command=half)], [SUBMIT]], tmp_path, budget)
+    assert (run.exit_status, run.turns, run.output) == ("malformed", 0, None)
+    assert len(budget.settled) == 1
+    assert budget.settled[0][0].cost_usd == budget.reserved[0][1]
+
+
 async def test_an_unknown_address_is_raised(tmp_path: Path) -> None:
     """A rejected request is an error of the run, with the API's sentence."""
     with pytest.raises(ModelRejected, match="no answer for the call 'code/G1/0'"):

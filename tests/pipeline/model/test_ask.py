@@ -57,6 +57,18 @@ async def test_an_invalid_answer_is_repaired(bad: Any) -> None:
     ]
 
 
+async def test_an_answer_that_cannot_be_read_is_asked_for_anew() -> None:
+    """Half a character in it: there is nothing to send back, so the question is put again."""
+    broken = [call("answer", order="\ud800")]
+    verdict, budget = await rank([broken, GOOD])
+    assert verdict == RankVerdict((1, 0))
+    assert len(budget.settled) == 2
+    with pytest.raises(MalformedAnswer):
+        await rank([broken, broken, broken])
+    default = RankVerdict((0, 1))
+    assert (await rank([broken, broken, broken], default=default))[0] == default
+
+
 async def test_after_two_repairs_it_is_an_error() -> None:
     """The message names the call and the problem."""
     with pytest.raises(MalformedAnswer, match=r"local/L1\.1/rank .* order: Input should be"):

@@ -1,5 +1,7 @@
 """The gateway pays what a call costs, tries again what is worth it, and explains the rest."""
 
+import json
+import ssl
 from typing import Any
 
 import httpx
@@ -8,6 +10,7 @@ import pytest
 from emulator.model.scripted import call, say
 from pipeline.errors import (
     BudgetExhausted,
+    MalformedAnswer,
     ModelRefused,
     ModelRejected,
     ModelUnavailable,
@@ -233,6 +236,22 @@ def test_statuses_mean_what_they_should(status: int, message: str, kind: type) -
     """Each status is either worth another try or explained."""
     found = classify(api_error(status, message), "claude-none", forced=False)
     assert type(found) is kind
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ValueError("unexpected end of hex escape"), MalformedAnswer),
+        (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"), MalformedAnswer),
+        (json.JSONDecodeError("no", "x", 0), MalformedAnswer),
+        (ssl.SSLCertVerificationError("expired"), Faulty),  # a ValueError too
+        (ConnectionResetError("gone"), Faulty),
+        (RuntimeError("closed"), Faulty),
+    ],
+)
+def test_what_cannot_be_read_is_not_tried_again(error: Exception, kind: type) -> None:
+    """The same text would end the same; what the line did to it may pass."""
+    assert type(classify(error, "claude-sonnet-4-6", forced=False)) is kind
 
 
 def test_only_a_forced_request_can_be_forced_less() -> None:
