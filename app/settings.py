@@ -5,6 +5,7 @@ PRISM_… where the setting is ours. `docs/configuration.md` lists them; a test 
 """
 
 import base64
+import math
 import os
 import tempfile
 from collections.abc import Mapping
@@ -14,6 +15,8 @@ from urllib.parse import urlsplit
 
 WEAK_SECRETS = frozenset({"", "development", "secret", "webhook_secret", "changeme", "password"})
 MIN_SECRET_BYTES = 16
+MIN_SECRET_CHARACTERS = 8  # different ones
+MAX_PORT = 65_535
 _REDIS = ("redis", "rediss", "unix")
 _DRIVERS = {
     "postgres": "postgresql+asyncpg",
@@ -96,7 +99,7 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         webhook_secret=get.text("WEBHOOK_SECRET"),
         webhook_path=get.text("WEBHOOK_PATH", default.webhook_path),
         host=get.text("HOST", default.host),
-        port=int(get.number("PORT", default.port)),
+        port=get.port("PORT", default.port),
         log_level=get.text("LOG_LEVEL", default.log_level).lower(),
         log_format=get.choice("LOG_FORMAT", default.log_format, ("json", "pretty")),
         redis_url=get.url("REDIS_URL", _REDIS),
@@ -121,19 +124,24 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
 
 
 def require_webhook_secret(settings: Settings) -> None:
-    """Refuse to start with an empty, short or well-known webhook secret."""
+    """Refuse to start with an empty, short, monotonous or well-known webhook secret."""
     secret = settings.webhook_secret
-    if secret.lower() in WEAK_SECRETS or len(secret.encode()) < MIN_SECRET_BYTES:
+    is_short = len(secret.encode()) < MIN_SECRET_BYTES or len(set(secret)) < MIN_SECRET_CHARACTERS
+    if secret.lower() in WEAK_SECRETS or is_short:
         raise SettingsError(
-            f"WEBHOOK_SECRET must be a random text of at least {MIN_SECRET_BYTES} bytes; make one "
-            "with `openssl rand -hex 32` and enter the same in the App's settings."
+            f"WEBHOOK_SECRET must be a random text of at least {MIN_SECRET_BYTES} bytes with "
+            f"{MIN_SECRET_CHARACTERS} different characters; make one with `openssl rand -hex 32` "
+            "and enter the same in the App's settings."
         )
 
 
 def require_data_dir(settings: Settings) -> None:
-    """Make the data folder; raises SettingsError when it cannot be made or written into."""
+    """Make the data folder; raises SettingsError when it cannot be made or written into.
+
+    A new one is for this user alone: it holds the ledger and mirrors of private repositories.
+    """
     try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=settings.data_dir):
             pass
     except OSError as error:
@@ -164,9 +172,15 @@ class _Reader:
             value = float(raw) if raw else default
         except ValueError:
             raise SettingsError(f"{name} must be a number, not {raw!r}.") from None
-        if value <= 0:
-            raise SettingsError(f"{name} must be greater than 0, not {raw!r}.")
+        if not 0 < value < math.inf:
+            raise SettingsError(f"{name} must be a number greater than 0, not {raw!r}.")
         return value
+
+    def port(self, name: str, default: int) -> int:
+        value = self.number(name, default)
+        if value > MAX_PORT or value != int(value):
+            raise SettingsError(f"{name} must be a whole number from 1 to {MAX_PORT}.")
+        return int(value)
 
     def choice(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
         value = self.text(name, default).lower()

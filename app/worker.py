@@ -63,7 +63,7 @@ async def _work(settings: Settings) -> None:
 @contextmanager
 def _only_worker(settings: Settings) -> Iterator[bool]:
     """Whether no other worker uses the data folder: only then are leftovers surely nobody's."""
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (settings.data_dir / "worker.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -47,7 +47,8 @@ def redis_url(settings: Settings) -> Iterator[str]:
         yield settings.redis_url
         return
     folder = settings.data_dir.absolute() / "redis"
-    folder.mkdir(parents=True, exist_ok=True)
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     with _lock(folder / "start.lock", fcntl.LOCK_EX):
         users = _lock(folder / "users.lock", fcntl.LOCK_SH)  # waits for a keeper that is leaving
         try:

@@ -94,7 +94,7 @@ def insert_into(conn: AsyncConnection, table: Table) -> postgresql.Insert | sqli
 def _open_sqlite(url: URL) -> AsyncEngine:
     if url.database and url.database != ":memory:":
         with suppress(OSError):  # told by the first connection, in SQLAlchemy's words
-            Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+            Path(url.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     engine = create_async_engine(
         url,
         connect_args={"isolation_level": None},  # SQLAlchemy begins, the driver must not

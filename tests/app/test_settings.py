@@ -1,11 +1,12 @@
 """Settings: what is read from the environment, and what is refused."""
 
 import base64
+import stat
 from pathlib import Path
 
 import pytest
 
-from app.settings import SettingsError, read_settings, require_webhook_secret
+from app.settings import SettingsError, read_settings, require_data_dir, require_webhook_secret
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----"
 
@@ -37,7 +38,14 @@ def test_a_private_key_is_read_from_a_file(tmp_path: Path) -> None:
     ("name", "value"),
     [
         ("PORT", "many"),
+        ("PORT", "99999"),
+        ("PORT", "65536"),
+        ("PORT", "0"),
+        ("PORT", "0.5"),
+        ("PORT", "nan"),
+        ("PORT", "inf"),
         ("PRISM_BUDGET_USD", "0"),
+        ("PRISM_BUDGET_USD", "nan"),
         ("PRISM_SANDBOX", "vm"),
         ("PRIVATE_KEY", "nonsense"),
         ("PRIVATE_KEY_PATH", "/does/not/exist.pem"),
@@ -50,11 +58,21 @@ def test_a_wrong_value_is_refused_by_name(name: str, value: str) -> None:
         read_settings({name: value})
 
 
-@pytest.mark.parametrize("secret", ["", "development", "short", "a" * 15])
+@pytest.mark.parametrize("secret", ["", "development", "short", "a" * 15, "a" * 64, "0123456" * 9])
 def test_a_weak_webhook_secret_refuses_to_start(secret: str) -> None:
-    """Empty, well-known and short secrets are all refused."""
+    """Empty, well-known, short and monotonous secrets are all refused."""
     with pytest.raises(SettingsError, match="WEBHOOK_SECRET"):
         require_webhook_secret(read_settings({"WEBHOOK_SECRET": secret}))
+
+
+def test_the_data_folder_is_for_its_user_alone(tmp_path: Path) -> None:
+    """It holds the ledger and mirrors of private repositories; an existing one is left as it is."""
+    require_data_dir(read_settings({"PRISM_DATA_DIR": str(tmp_path / "a" / "data")}))
+    assert stat.S_IMODE((tmp_path / "a" / "data").stat().st_mode) == 0o700
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o750)
+    require_data_dir(read_settings({"PRISM_DATA_DIR": str(tmp_path / "shared")}))
+    assert stat.S_IMODE((tmp_path / "shared").stat().st_mode) == 0o750
 
 
 def test_secrets_do_not_show_in_a_printed_settings_object() -> None:
