@@ -3,10 +3,12 @@
 Imports stay inside the commands: the web process must not load what only the worker needs.
 """
 
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 import click
 
@@ -65,7 +67,7 @@ def fix(
     The issue is a text file whose first line is the title. Ends with 0 when a patch was chosen,
     with 3 when none deserved it.
     """
-    with plain_errors():
+    with plain_errors(), term_as_interrupt():
         from app.fix import fix_local
 
         sys.exit(fix_local(read_settings(), repo, issue, commit, out, report, journal))
@@ -89,7 +91,7 @@ def doctor() -> None:
 @click.option("--work", type=click.Path(path_type=Path), help="Keep everything below this folder.")
 def demo(once: bool, json_file: Path | None, live: bool, work: Path | None) -> None:
     """Show the whole product on this machine: a real bug, an emulated GitHub, a scripted model."""
-    with plain_errors():
+    with plain_errors(), term_as_interrupt():
         from app.demo.run import run_demo
 
         sys.exit(run_demo(once=once, json_file=json_file, live=live, work=work))
@@ -103,6 +105,23 @@ def plain_errors() -> Iterator[None]:
     except _expected() as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(2)
+
+
+@contextmanager
+def term_as_interrupt() -> Iterator[None]:
+    """SIGTERM ends the command as Ctrl-C does: children and containers are cleared away first."""
+
+    def interrupt(_number: int, frame: FrameType | None) -> None:
+        handler = signal.getsignal(signal.SIGINT)  # asyncio's while its loop runs
+        if not callable(handler):  # in the background of a shell Ctrl-C is ignored
+            handler = signal.default_int_handler
+        handler(signal.SIGINT, frame)
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _expected() -> tuple[type[Exception], ...]:

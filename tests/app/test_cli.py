@@ -1,7 +1,12 @@
 """The commands as an operator types them: what cannot work is one sentence and exit code 2."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -54,6 +59,72 @@ def test_the_web_process_refuses_a_weak_secret(tmp_path: Path) -> None:
     """The default of other Apps protects nothing; the sentence says how to make a good one."""
     said = refused(prism(tmp_path, "serve", WEBHOOK_SECRET="development"))
     assert "openssl rand -hex 32" in said
+
+
+def test_sigterm_ends_the_demo_with_its_processes(tmp_path: Path) -> None:
+    """A service manager stops it as Ctrl-C does: no emulator stays behind."""
+    work = tmp_path / "work"
+    environ = {"XDG_CONFIG_HOME": str(tmp_path), "DOCKER_HOST": "unix:///nonexistent"}
+    demo = subprocess.Popen(
+        [sys.executable, "-m", "app.cli", "demo", "--work", str(work)],
+        env=child_environment(environ),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        wait_until(lambda: (work / "github.ready").exists() or demo.poll() is not None)
+        assert len(named(work) - {demo.pid}) >= 2
+        demo.terminate()
+        assert demo.wait(30) == 0
+        assert named(work) == set()
+    finally:
+        for pid in named(work):
+            os.kill(pid, signal.SIGKILL)
+        demo.wait(5)
+
+
+@pytest.mark.parametrize("ignored", [True, False])
+def test_sigterm_is_ctrl_c_for_what_runs_in_asyncio(ignored: bool) -> None:
+    """Also in the background of a shell, where Ctrl-C is ignored: what is open gets closed."""
+    code = f"""
+import asyncio, os, signal
+from app.cli import term_as_interrupt
+if {ignored}:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+async def work():
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.sleep(60)
+    finally:
+        await asyncio.sleep(0)
+        print("closed")
+try:
+    with term_as_interrupt():
+        asyncio.run(work())
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    argv = [sys.executable, "-c", code]
+    ended = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=True)
+    assert ended.stdout.split() == ["closed", "interrupted"]
+
+
+def named(folder: Path) -> set[int]:
+    """The processes that have this folder in their command line."""
+    found = set()
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if bytes(folder) in (entry / "cmdline").read_bytes():
+                found.add(int(entry.name))
+    return found
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    """Return once it is true, or fail."""
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("host", ["unix:///nonexistent/docker.sock", "tcp://127.0.0.1:9"])
