@@ -4,6 +4,7 @@ Everything is read from the signed payload in the inbox. What is not allowed is 
 reason; what GitHub cannot answer now is raised, so that the delivery is tried again.
 """
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from app.admission import commands
@@ -11,7 +12,7 @@ from app.admission.authorise import Admission, Outcome, why_not
 from app.admission.payload import Event, read_event, read_installation
 from app.admission.starting import start_from_issue, start_from_pull
 from app.github.comments import ensure_comment, find_comment, reply_marker
-from app.github.errors import Forbidden, NotFound
+from app.github.errors import Forbidden, GitHubError, NotFound
 from app.ledger import inbox, installations
 from app.ledger.installations import Installation
 from app.messages import render
@@ -89,7 +90,7 @@ async def _commented(admission: Admission, repo: "GitHubRepo", event: Event, gui
     if command is None:
         return Outcome("ignored: no command")
     if reason := await why_not(repo, event):
-        await repo.react_to_comment(event.comment_id, "confused")
+        await _shrug(repo, event)
         return Outcome(f"refused: {reason}")
     await _note_installation(admission, event)
     if command.name == "rerun":
@@ -111,8 +112,14 @@ async def _explain(
     if await find_comment(repo, number, marker) is None:
         text = render.help_text(admission.settings.label, command.word)
         await ensure_comment(repo, number, marker, text)
-    await repo.react_to_comment(event.comment_id, "confused")
+    await _shrug(repo, event)
     return Outcome("replied: unknown command")
+
+
+async def _shrug(repo: "GitHubRepo", event: Event) -> None:
+    """😕 on the comment; what was decided stands when it is gone or GitHub does not answer."""
+    with suppress(GitHubError):
+        await repo.react_to_comment(event.comment_id, "confused")
 
 
 async def _note_installation(admission: Admission, event: Event) -> None:

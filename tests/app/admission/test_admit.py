@@ -11,6 +11,7 @@ from app.github.errors import GitHubUnavailable
 from app.ledger import inbox, installations, runs, snapshots
 from app.ledger.inbox import Delivery
 from app.settings import Settings
+from emulator.github.acts import issues
 
 
 async def test_a_label_starts_a_run(office):
@@ -246,6 +247,24 @@ async def test_commands_of_readers_are_refused_quietly(office):
     assert outcome == "refused: role triage is less than write"
     assert [reaction.content for reaction in comment.reactions] == ["confused"]
     assert office.texts(issue) == []
+
+
+@pytest.mark.parametrize("role", ["triage", "write"])
+async def test_a_deleted_comment_changes_no_outcome(office, role):
+    """No reaction can be left on it; what is noted is the decision, not the reaction's error."""
+    user = office.hub.add_user("someone", role)
+    issue = office.hub.open_issue(office.repo, "t")
+    words = "/prism rerun" if role == "triage" else "/prism explode"
+    comment = office.hub.comment(office.repo, issue.number, words, user)
+    guid = await office.receive()
+    issues.delete_comment(office.hub, office.repo, issue, comment, user)
+    assert await admit(office.admission, guid) == []
+    stored = await inbox.load(office.ledger, guid)
+    said = {
+        "triage": "refused: role triage is less than write",
+        "write": "replied: unknown command",
+    }
+    assert stored.outcome == said[role]
 
 
 async def test_help_is_given_when_asked(office):
