@@ -9,7 +9,9 @@ from pathlib import Path
 from rich.console import Console
 
 from app.github.source import MirrorSource, local_source
+from app.messages.characters import without_invisible
 from app.messages.render import local_report
+from app.messages.view import held
 from app.services import open_backend, open_model, run_config
 from app.settings import Settings, SettingsError, require_data_dir
 from pipeline.journal import JsonLinesJournal
@@ -56,7 +58,8 @@ def fix_local(
         ledger = JsonLinesJournal(path, settings.budget_usd, run_name(task))
         console.print(f"[dim]Journal: {path} (start again with the same file to resume)[/]")
         decision, usage = asyncio.run(_resolve(settings, task, source, ledger, console))
-    return _deliver(console, task, decision, usage, out, report)
+    text = local_report(task, decision, usage, scripted=settings.model_is_local)
+    return _deliver(console, text, decision, usage, out, report)
 
 
 async def _resolve(
@@ -115,13 +118,12 @@ def run_name(task: Task) -> str:
 
 def _deliver(
     console: Console,
-    task: Task,
+    text: str,
     decision: Decision,
     usage: Usage,
     out: Path | None,
     report: Path | None,
 ) -> int:
-    text = local_report(task, decision, usage)
     if report is not None and report.suffix == ".json":
         data = {"decision": to_json(decision), "usage": to_json(usage)}
         report.write_text(json.dumps(data, indent=2), encoding="utf-8")
@@ -130,6 +132,9 @@ def _deliver(
     if decision.outcome == "no_patch":
         console.print(text, markup=False)
         return NO_PATCH
+    for reason in held(decision):
+        shown = without_invisible(reason)[0]  # it may quote the repository
+        console.print(f"Please look closely: {shown}", markup=False, soft_wrap=True)
     if out is not None:
         out.write_text(decision.patch, encoding="utf-8", errors="surrogateescape")
         console.print(f"Patch of {decision.ballot.winner}: {out}")

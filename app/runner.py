@@ -31,7 +31,7 @@ from app.ledger.budget import SqlBudget
 from app.ledger.items import SqlJournal
 from app.ledger.runs import Claim, Run
 from app.ledger.snapshots import Snapshot
-from app.messages import render
+from app.messages import render, view
 from app.messages.facts import Failure, Removal, RunFacts
 from app.services import open_model, run_config
 from app.settings import Settings
@@ -222,10 +222,9 @@ class _Work:
     async def _abstain(self, decision: Decision) -> RunEnd:
         usage = await self.budget.spent()
         if any("(budget)" in note for note in decision.notes):
-            reached = f"{len(decision.candidates)} patches were written; none passed every check."
-            text = render.budget_reached(self.facts, usage, _elapsed(self.run), reached)
+            text = render.budget_reached(self.facts, decision, usage, _elapsed(self.run))
             await self.board.finish(text)
-            return RunEnd("budget_exhausted", f"Budget reached. {reached}")
+            return RunEnd("budget_exhausted", f"Budget reached. {view.written(decision)}")
         text = render.no_patch(self.facts, decision, usage, _elapsed(self.run))
         await self.board.finish(text)
         return RunEnd("no_fix", f"No confident patch. {decision.ballot.rule}")
@@ -259,7 +258,8 @@ def _elapsed(run: Run) -> float:
 
 def _facts(runner: Runner, run: Run, snapshot: Snapshot) -> RunFacts:
     settings = runner.settings
-    models = (settings.model, settings.verdict_model)
+    live = (settings.model, settings.verdict_model)
+    models = ("scripted",) if settings.model_is_local else live
     return RunFacts(
         run_id=run.id,
         repository=run.repository,

@@ -69,7 +69,7 @@ def published_patch(
     files: dict[str, str] = {}
     taken = set(paths(winner.patch))
     for each in chosen_reproductions(winner.id, evidence, reproductions):
-        path = each.path if each.path not in taken else _renamed(each)
+        path = each.path if each.path not in taken else renamed(each)
         taken.add(path)
         files[path] = each.text
     return combine(winner.patch, files)
@@ -110,7 +110,8 @@ def _failing(reproduction: str, evidence: Mapping[str, Evidence]) -> frozenset[s
     )
 
 
-def _renamed(reproduction: Reproduction) -> str:
+def renamed(reproduction: Reproduction) -> str:
+    """The path a reproduction is published under when its own is taken."""
     name = PurePosixPath(reproduction.path)
     author = reproduction.author.lower().replace(".", "_")
     return str(name.with_name(f"{name.stem}_{author}{name.suffix}"))

@@ -82,9 +82,16 @@ def waiting(facts: RunFacts, cause: str, usage: Usage, elapsed_s: float) -> str:
     return _end("waiting", facts, usage, elapsed_s, cause=cause)
 
 
-def budget_reached(facts: RunFacts, usage: Usage, elapsed_s: float, reached: str) -> str:
-    """The status comment's end when the run's money is used up; `reached` is how far it came."""
-    return _end("budget", facts, usage, elapsed_s, reached=reached)
+def budget_reached(facts: RunFacts, decision: Decision, usage: Usage, elapsed_s: float) -> str:
+    """The status comment's end when the run's money is used up: how far it came."""
+    return _end(
+        "budget",
+        facts,
+        usage,
+        elapsed_s,
+        reached=view.written(decision),
+        explanations=_explanations(decision),
+    )
 
 
 def refused(facts: RunFacts, reasons: Sequence[str], usage: Usage, elapsed_s: float) -> str:
@@ -123,8 +130,11 @@ def pull_request(
     return PullRequestText(pull_request_title(facts, decision), bounded(body))
 
 
-def local_report(task: Task, decision: Decision, usage: Usage) -> str:
-    """The report of a run on a local repository, with or without a patch."""
+def local_report(task: Task, decision: Decision, usage: Usage, *, scripted: bool = False) -> str:
+    """The report of a run on a local repository, with or without a patch.
+
+    `scripted`: the model is one of this machine, so nothing was paid.
+    """
     winner = view.winner_of(decision)
     return bounded(
         _render(
@@ -132,6 +142,8 @@ def local_report(task: Task, decision: Decision, usage: Usage) -> str:
             heading=title(winner.plan.summary if winner else f"No patch: {task.title}"),
             task=task,
             usage=usage,
+            scripted=scripted,
+            held=view.held(decision),
             explanations=_explanations(decision),
             **_about(decision),
         )
@@ -183,6 +195,7 @@ def _about(decision: Decision) -> dict[str, Any]:
     return {
         "decision": decision,
         "winner": view.winner_of(decision),
+        "files": view.files_changed(decision),
         "checks": view.check_rows(decision),
         "groups": view.group_rows(decision),
         "agreement": view.agreement(decision),

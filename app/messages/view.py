@@ -5,10 +5,11 @@ Numbers and results are the harness's own; whatever a model or a repository wrot
 """
 
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from app.messages.outgoing import code, inline
-from pipeline.values import Candidate, Cluster, Decision, Evidence
+from pipeline.decide import renamed
+from pipeline.evidence.patch import apply, parse
+from pipeline.values import Candidate, Cluster, Decision, Evidence, Reproduction
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class GroupRow:
     reason: str = ""
 
 
+MAX_FILES = 20
 _STAGE_WORDS = (("global", "explanation"), ("local", "variant"), ("synthesis", "synthesis"))
 _OUTVOTED = "It passed every check with fewer votes."
 _NO_PATCH = "no patch, the coder ended with "
@@ -54,14 +56,30 @@ def check_rows(decision: Decision) -> tuple[CheckRow, ...]:
     winner = decision.ballot.winner or ""
     evidence = decision.evidence.get(winner)
     rows = []
+    added = _added_files(decision)
     for reproduced in decision.reproductions:
         status = evidence.reproductions.get(reproduced.id, "missing") if evidence else "missing"
-        added = PurePosixPath(reproduced.reproduction.path).stem in decision.patch
-        what = f"reproduction {code(_short_test(reproduced.tests))}" + (" (added)" if added else "")
+        what = f"reproduction {code(_short_test(reproduced.tests))}"
+        what += " (added)" if _is_in(added, reproduced.reproduction) else ""
         rows.append(CheckRow(what, "✗ fails ×2", _STATUS[status]))
     before = inline(decision.baseline) or "not run"
     rows.append(CheckRow("regression suite", before, suite_result(evidence)))
     return tuple(rows)
+
+
+def _added_files(decision: Decision) -> dict[str, str | None]:
+    """Text by path of the files that the decision's patch adds."""
+    parts = parse(decision.patch)
+    return {
+        part.new_path: apply(part, None)
+        for part in parts
+        if part.old_path is None and part.new_path is not None and not part.is_binary
+    }
+
+
+def _is_in(added: dict[str, str | None], given: Reproduction) -> bool:
+    """Whether the patch adds exactly this test, under its name or the one that made room."""
+    return any(added.get(path) == given.text for path in (given.path, renamed(given)))
 
 
 _STATUS = {
@@ -71,6 +89,32 @@ _STATUS = {
     "timeout": "✗ no answer in time",
     "missing": "not run",
 }
+
+
+def files_changed(decision: Decision) -> str:
+    """The files of the patch with their added and removed lines, counted; "" without a patch."""
+    parts = parse(decision.patch)
+    told = [
+        f"{code(part.path)} +{len(part.added)} −{len(part.removed)}" for part in parts[:MAX_FILES]
+    ]
+    more = len(parts) - MAX_FILES
+    return ", ".join(told) + (f" and {_count(more, 'more file')}" if more > 0 else "")
+
+
+def held(decision: Decision) -> tuple[str, ...]:
+    """The policy's reasons to look closely at the winner; they are no reason against it."""
+    evidence = decision.evidence.get(decision.ballot.winner or "")
+    return evidence.policy.held if evidence is not None else ()
+
+
+def written(decision: Decision) -> str:
+    """How many patches there were when nothing could be chosen, in one sentence."""
+    number = sum(bool(each.patch) for each in decision.candidates)
+    if not number:
+        return "No patch was written."
+    verb = "was" if number == 1 else "were"
+    none = "it did not pass" if number == 1 else "none passed"
+    return f"{number} {'patch' if number == 1 else 'patches'} {verb} written; {none} every check."
 
 
 def suite_result(evidence: Evidence | None) -> str:

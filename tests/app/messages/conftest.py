@@ -3,6 +3,7 @@
 import pytest
 
 from app.messages.facts import Removal, RunFacts
+from pipeline.evidence.patch import combine
 from pipeline.values import (
     Ballot,
     Candidate,
@@ -71,7 +72,7 @@ def make(text: str = "plain") -> Decision:
     seen["G2"] = evidence("G2", lost=(f"tests/t.py::{text}",), reproductions={})
     return Decision(
         outcome="patch",
-        patch="diff --git a/tests/test_new.py b/tests/test_new.py",
+        patch=combine("", {"src/calc.py": "x = 1\n", "tests/test_new.py": text}),
         candidates=candidates,
         evidence=seen,
         ballot=Ballot(

@@ -10,7 +10,8 @@ from markdown_it import MarkdownIt
 from app.admission.commands import COMMANDS as PARSED
 from app.messages import render
 from app.messages.facts import Failure, StageState
-from pipeline.values import Ballot, Gate, Task, Usage
+from pipeline.evidence.patch import combine
+from pipeline.values import Ballot, Gate, PolicyVerdict, Task, Usage
 
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 TEMPLATES = Path(render.__file__).parent / "templates"
@@ -35,7 +36,7 @@ def everything(facts, decision, usage) -> dict[str, str]:
         "opened": render.opened(facts, 9, decision, usage, 1900.0),
         "no_patch": render.no_patch(facts, lost, usage, 1900.0),
         "failed": render.failed(facts, FAILURE, usage, 5.0),
-        "budget": render.budget_reached(facts, usage, 5.0, "Verification was reached."),
+        "budget": render.budget_reached(facts, lost, usage, 5.0),
         "waiting": render.waiting(facts, "The model API did not answer.", usage, 5.0),
         "refused": render.refused(facts, ("x: y",), usage, 5.0),
         "label_on_pull_request": render.label_on_pull_request(facts.label),
@@ -87,6 +88,75 @@ def test_the_evidence_is_in_the_pull_request(facts, decision, usage):
     assert "`tests/test_old.py::test_wrong` – the issue says “plain”" in body
     assert "`src/calc.py` from G1, L2.2" in body
     assert "$1.84, 32 min, 412 k tokens (88% of the input cached)" in body
+
+
+@pytest.mark.parametrize(
+    ("files", "added"),
+    [
+        ({"tests/test_new.py": "plain"}, True),
+        ({"tests/test_new_s1.py": "plain"}, True),  # its name was taken
+        ({"tests/test_new.py": "other"}, False),
+        ({"tests/test_new_g1.py": "plain"}, False),
+        ({"src/calc.py": "test_new"}, False),
+    ],
+)
+def test_only_published_reproductions_are_added(facts, decision, usage, files, added):
+    """The patch adds a file of that name, or of its evasive name, with that very text."""
+    shown = replace(decision, patch=combine("", files))
+    body = render.pull_request(facts, shown, usage, 1.0).body
+    assert ("(added)" in body) is added
+
+
+def test_files_are_counted_from_the_patch(facts, decision, usage):
+    """Whatever the plan says: every file with its added and removed lines, the rest as a number."""
+    patch = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,2 +1 @@\n-x\n-y\n+z\n"
+    shown = replace(decision, patch=combine(patch, {"b.py": "1\n2\n3\n"}))
+    body = render.pull_request(facts, shown, usage, 1.0).body
+    assert "\nFiles: `a.py` +1 −2, `b.py` +3 −0\n" in body
+    many = replace(decision, patch=combine("", {f"{n:02}.py": "1\n" for n in range(23)}))
+    assert "`19.py` +1 −0 and 3 more files" in render.pull_request(facts, many, usage, 1.0).body
+
+
+@pytest.mark.parametrize(
+    ("patches", "said"),
+    [
+        (0, "No patch was written."),
+        (1, "1 patch was written; it did not pass every check."),
+        (4, "4 patches were written; none passed every check."),
+    ],
+)
+def test_the_end_of_the_budget_counts_real_patches(facts, decision, usage, patches, said):
+    """Empty patches are none, and what was found out is told."""
+    candidates = tuple(
+        replace(each, patch="diff" if n < patches else "")
+        for n, each in enumerate(decision.candidates)
+    )
+    lost = replace(decision, candidates=candidates, patch="", ballot=no_winner(decision))
+    text = render.budget_reached(facts, lost, usage, 5.0)
+    assert said in text
+    assert "- **G1**: plain cause of G1" in text
+
+
+def test_reasons_to_look_closely_are_in_the_local_report(facts, decision, usage):
+    """The winner's, and only the winner's."""
+    task = Task("acme/widgets", None, "Title", "Body", facts.base_commit)
+    for name, told in (("S1", True), ("G2", False)):
+        seen = replace(decision.evidence[name], policy=PolicyVerdict(held=("setup.py: a script",)))
+        shown = replace(decision, evidence={**decision.evidence, name: seen})
+        assert ("- setup.py: a script" in render.local_report(task, shown, usage)) is told
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_scripted_runs_cost_nothing(facts, decision, usage, scripted):
+    """The sum is shown with what it stands for, in both reports."""
+    task = Task("acme/widgets", None, "Title", "Body", facts.base_commit)
+    told = replace(facts, scripted_model=scripted)
+    for text in (
+        render.pull_request(told, decision, usage, 1.0).body,
+        render.local_report(task, decision, usage, scripted=scripted),
+    ):
+        assert ("$1.84 at list prices; nothing was paid, " in text) is scripted
+        assert ("**Scripted model:**" in text) is scripted
 
 
 def test_missing_evidence_is_never_a_pass(facts, decision, usage):
