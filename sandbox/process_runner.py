@@ -10,6 +10,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from sandbox.errors import WorkspaceLost
 from sandbox.output import CappedOutput
 from sandbox.runner import FLOOD_BYTES, Layout, Outcome, Script, chunks
 
@@ -106,9 +107,11 @@ class ProcessRunner:
                 stderr=ends[-1][1],
                 start_new_session=True,
             )
-        except BaseException:
+        except BaseException as error:
             for read_end, _ in ends:
                 os.close(read_end)
+            if isinstance(error, OSError):  # mostly a tree that was removed or closed
+                raise WorkspaceLost(f"The folder cannot run commands any more: {error}") from error
             raise
         finally:
             for _, write_end in ends:

@@ -15,7 +15,7 @@ from pipeline.prompts.render import note
 from pipeline.services import CallAddress
 from pipeline.values import Candidate, Reproduction
 from sandbox.base import Workspace
-from sandbox.errors import FileNotFound
+from sandbox.errors import EngineUnavailable, FileNotFound, NotAllowed, SandboxError
 
 MAX_REPRODUCTIONS = 3
 
@@ -24,15 +24,21 @@ async def write_patch(x: Exploration, explored: Explored) -> Candidate:
     """Carry out one plan in a workspace of its own; whatever it leaves becomes the candidate.
 
     Costs one container and one agent run of up to `coder_turns`. A coder that runs out of turns
-    or budget still counts with its last diff.
+    or budget still counts with its last diff; one whose workspace fails it counts with an empty
+    patch and exit status "error". Raises EngineUnavailable when no workspace can work.
     """
     name = f"code:{explored.id}"
 
     async def work(attempt: int) -> Candidate:
         services = x.services
-        async with services.sandbox.workspace(x.environment, "candidate", services.run) as own:
-            run = await _code(x, explored, own, attempt)
-            return await _collect(explored, run, own)
+        try:
+            async with services.sandbox.workspace(x.environment, "candidate", services.run) as own:
+                run = await _code(x, explored, own, attempt)
+                return await _collect(explored, run, own)
+        except EngineUnavailable:
+            raise
+        except SandboxError as error:  # the other coders' work must not be lost with it
+            return _candidate(explored, "error", summary=f"The workspace failed: {error}")
 
     return await step(x.services.journal, "code", name, Candidate, work)
 
@@ -65,8 +71,8 @@ async def _collect(explored: Explored, run: AgentRun, own: Workspace) -> Candida
             continue  # an existing test that was changed stays in the patch, where policy sees it
         try:
             reproductions.append(Reproduction(path, await own.read(path), explored.id))
-        except FileNotFound:
-            continue
+        except (FileNotFound, NotAllowed):
+            continue  # one that is no text stays in the patch as well
     source = without_paths(patch, [each.path for each in reproductions])
     summary = submission.summary if submission is not None else ""
     return _candidate(explored, run.exit_status, source, tuple(reproductions), summary)

@@ -4,6 +4,7 @@ import asyncio
 import os
 import time
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
@@ -79,6 +80,13 @@ async def test_streams_and_codes(runner: ProcessRunner) -> None:
 async def test_process_that_does_not_read(runner: ProcessRunner) -> None:
     """Input nobody wants is no error."""
     assert (await runner.run(Script("true", stdin=b"x" * 1_000_000))).exit_code == 0
+
+
+async def test_tree_that_was_removed(runner: ProcessRunner) -> None:
+    """Without its folder a workspace is lost, which callers can tell from their own mistakes."""
+    await runner.run(Script(f"rm -rf {quote(runner.layout.tree)}"))
+    with pytest.raises(WorkspaceLost, match="cannot run commands"):
+        await runner.run(Script("true"))
 
 
 async def test_failed_setup_keeps_nothing(shop, tmp_path: Path) -> None:

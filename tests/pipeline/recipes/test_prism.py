@@ -146,6 +146,21 @@ async def test_one_lost_sample_takes_its_branches_and_no_more(
     assert "G2 ended without a plan (refused)." in ran.decision.notes
 
 
+async def test_one_lost_workspace_takes_its_candidate_and_no_more(
+    source: MirrorSource, environments: Path, tmp_path: Path
+) -> None:
+    """A coder that destroys its workspace ends with an empty patch; the rest votes."""
+    script = small.script()
+    script["code/G2/0"] = [call("shell", command='rm -rf "$PWD"')]
+    ran = await play(source, environments, script, tmp_path / "run.jsonl")
+
+    (lost,) = (each for each in ran.decision.candidates if each.id == "G2")
+    assert (lost.patch, lost.exit_status) == ("", "error")
+    assert len(ran.decision.candidates) == len(small.NAMES)
+    assert ran.decision.outcome == "patch"
+    assert "The coder of G2 was ended early (error)." in ran.decision.notes
+
+
 async def test_a_solution_that_stays_too_close_is_kept_with_a_flag(
     source: MirrorSource, environments: Path, tmp_path: Path
 ) -> None:
