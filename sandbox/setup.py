@@ -4,6 +4,7 @@ The same steps for every backend; a `Place` says where things are. This is the o
 which a container has a network.
 """
 
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from sandbox.scripts import (
 
 LOG_LIMIT = 20_000
 LIST_LIMIT = 32_000_000
+_PYTHON_TOOLS = re.compile(r"\b(python|pip|py\.?test)[\d.]*(?![\w-])")
 _UNPACK = 'exec tar -x --no-same-owner -C "$1" -f -'
 _FIND_SECRETS = 'grep -rlaF -f /dev/stdin "$@" 2>/dev/null | head -3'
 # Credentials and caches of package managers; credentials written there would stay in the image.
@@ -90,7 +92,7 @@ class Setup:
             )
             env |= bundle_environment(self.place.bundle)
         env["PYTHONDONTWRITEBYTECODE"] = ""
-        if plan.language == "python":
+        if needs_python(plan):
             env["VIRTUAL_ENV"] = self.place.venv
         deadline = time.monotonic() + self.limits.setup_timeout_s
         for line in self._lines(plan):
@@ -103,7 +105,7 @@ class Setup:
     def _lines(self, plan: EnvironmentPlan) -> tuple[str, ...]:
         venv = (
             (f"{quote(self.place.python)} -m venv {quote(self.place.venv)}",)
-            if plan.language == "python"
+            if needs_python(plan)
             else ()
         )
         return venv + plan.setup
@@ -184,6 +186,15 @@ class Setup:
     def log_text(self) -> str:
         """The log's two ends as text."""
         return self.log.value().decode(errors="replace")
+
+
+def needs_python(plan: EnvironmentPlan) -> bool:
+    """Whether a virtual environment is made: for Python, and when a line calls a tool of it.
+
+    The machine itself need not have a `python`, and its `pip` may not install.
+    """
+    lines = "\n".join((*plan.setup, plan.test))
+    return plan.language == "python" or bool(_PYTHON_TOOLS.search(lines))
 
 
 def _check(what: str, outcome: Outcome) -> None:

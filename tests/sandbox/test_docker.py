@@ -58,6 +58,14 @@ async def test_failed_setup_keeps_nothing(docker: DockerSandbox, shop) -> None:
     assert await containers("run-failed") == []
 
 
+async def test_python_that_was_not_detected(docker: DockerSandbox, shop) -> None:
+    """A configured line finds `python` and `pip`, which the image itself does not offer."""
+    lines = ("python -m pip --version", "pip --version")
+    plan = EnvironmentPlan("unknown", lines, "python -c pass", "exit_code", "t")
+    environment = await docker.prepare(shop, plan, "run-python")
+    assert environment.stable_passes == {"suite"}
+
+
 async def test_setup_leaves_no_credentials(docker: DockerSandbox, shop) -> None:
     """Variables of installers reach set-up lines and are found nowhere in the environment."""
     secretive = DockerSandbox(
