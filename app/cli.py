@@ -14,6 +14,9 @@ import click
 
 from app.settings import SettingsError, read_settings
 
+LOG_LINES = 40
+LOG_SHOWN = 6000  # characters
+
 
 @click.group()
 @click.version_option(package_name="prism")
@@ -99,12 +102,25 @@ def demo(once: bool, json_file: Path | None, live: bool, work: Path | None) -> N
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Expected failures are one sentence and exit code 2, not a traceback."""
+    """Expected failures are one sentence and exit code 2, not a traceback.
+
+    A set-up line that failed shows the end of its output first: only that tells why.
+    """
     try:
         yield
     except _expected() as error:
+        log = getattr(error, "log", "")
+        if log:
+            click.echo(f"The end of the set-up's output:\n{_log_end(log)}\n", err=True)
         click.echo(f"Error: {error}", err=True)
         sys.exit(2)
+
+
+def _log_end(log: str) -> str:
+    """The last lines, without what could command the terminal: repository code wrote them."""
+    from app.messages.characters import without_invisible
+
+    return "\n".join(without_invisible(log)[0].strip()[-LOG_SHOWN:].splitlines()[-LOG_LINES:])
 
 
 @contextmanager

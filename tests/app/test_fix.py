@@ -163,6 +163,24 @@ def test_nothing_that_passes_is_exit_code_3(tmp_path: Path, tiny: Path) -> None:
     assert (decision["outcome"], decision["ballot"]["winner"]) == ("no_patch", None)
 
 
+def test_a_failed_setup_shows_why(desk: Desk) -> None:
+    """The end of the output stands before the sentence, without codes for the terminal."""
+    config = desk.repository / ".github/prism.yml"
+    config.parent.mkdir(exist_ok=True)
+    config.write_text("env:\n  setup: ['seq 1000; printf \"\\\\033[2Jno such package\"; exit 1']\n")
+    git(desk.repository, "add", "--all")
+    git(desk.repository, "commit", "--quiet", "--message", "Set up")
+    ended = desk.fix(PRISM_SANDBOX="process")
+    assert ended.returncode == 2, ended.stderr
+    *shown, last = ended.stderr.strip().splitlines()
+    assert last.startswith("Error: Set-up line")
+    assert "no such package" in shown
+    assert "\n1000\n" in ended.stderr
+    assert "\n900\n" not in ended.stderr
+    assert "\x1b" not in ended.stderr
+    assert desk.calls() == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "environ", "named"),
     [
