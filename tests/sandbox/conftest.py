@@ -1,5 +1,6 @@
 """A real git repository as a Source, and one prepared environment for all container tests."""
 
+import os
 import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
@@ -80,7 +81,7 @@ def make_repository(directory: Path, files: Mapping[str, str | bytes]) -> GitSou
     commit = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=directory, check=True, stdout=-1, text=True
     ).stdout.strip()
-    return GitSource(directory, f"test/{directory.name}", commit)
+    return GitSource(directory, f"test/{directory.name}-{os.getpid()}", commit)
 
 
 @pytest.fixture
@@ -93,6 +94,9 @@ def make_source(tmp_path: Path) -> MakeSource:
 def shop(tmp_path_factory: pytest.TempPathFactory) -> GitSource:
     """A small Python project whose second test fails before any patch."""
     return make_repository(tmp_path_factory.mktemp("shop"), SHOP)
+
+
+INSTANCE = f"prism-tests-{os.getpid()}"  # several runs of the tests may share an engine
 
 
 @pytest.fixture(scope="session")
@@ -110,7 +114,7 @@ def shop_plan() -> EnvironmentPlan:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def docker(shop: GitSource) -> AsyncIterator[DockerSandbox]:
     """A sandbox on the engine of this machine, which must be there."""
-    sandbox = DockerSandbox(instance="prism-tests", limits=Limits(memory_mb=512, pids=128))
+    sandbox = DockerSandbox(instance=INSTANCE, limits=Limits(memory_mb=512, pids=128))
     await sandbox.remove_orphans()
     yield sandbox
     await sandbox.remove_orphans()
