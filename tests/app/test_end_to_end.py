@@ -25,6 +25,8 @@ async def test_a_label_becomes_one_draft_pull_request(tmp_path: Path) -> None:
         assert pull.pull.head_ref == "prism/issue-1"
         assert "Fixes #1" in pull.body
         assert "| **A** (" in pull.body
+        assert "recipe `prism`, models `scripted`" in pull.body
+        assert "at list prices; nothing was paid" in pull.body
         (comment,) = prism.comments
         assert f"#{pull.number}" in comment.body
 

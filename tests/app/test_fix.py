@@ -148,6 +148,21 @@ def test_a_local_repository_without_an_engine(desk: Desk) -> None:
     assert desk.calls() == calls, "a journal that is complete needs no model"
 
 
+def test_reasons_to_look_closely_are_on_the_screen(tmp_path: Path, tiny: Path) -> None:
+    """A repair that starts a program waits for a person; screen and both reports say why."""
+    held = small.FIXED + "\n\ndef shell():\n    import subprocess\n    subprocess.run(['true'])\n"
+    changes = {name.replace(".", "_"): {"patch": small.patch(held)} for name in small.NAMES}
+    for report in (tmp_path / "report.md", tmp_path / "report.json"):
+        with serving(create_app(small.script(**changes))) as model_url:
+            desk = Desk(tmp_path, tiny, tmp_path / "issue.md", model_url)
+            ended = desk.fix("--report", str(report), PRISM_SANDBOX="process")
+        assert ended.returncode == 0, ended.stderr
+        assert "Please look closely: calc.py: " in ended.stderr
+    assert "> - calc.py: " in (tmp_path / "report.md").read_text()
+    decision = json.loads((tmp_path / "report.json").read_text())["decision"]
+    assert decision["evidence"][decision["ballot"]["winner"]]["policy"]["held"]
+
+
 def test_nothing_that_passes_is_exit_code_3(tmp_path: Path, tiny: Path) -> None:
     """The findings go to the screen and into the report; no patch is written."""
     wrong: Mapping[str, object] = {"patch": small.patch(small.BREAKS_ZERO)}
