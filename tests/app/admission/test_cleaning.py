@@ -141,4 +141,4 @@ def test_hostile_text_takes_linear_time(unit):
         started = time.process_time()
         clean(text)
         best = min(best, time.process_time() - started)
-    assert best < 0.25
+    assert best < 1.0
