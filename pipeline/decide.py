@@ -6,12 +6,12 @@ from pathlib import PurePosixPath
 from pipeline.choose.gate import counted
 from pipeline.choose.vote import vote
 from pipeline.evidence.exclusions import find_exclusions
-from pipeline.evidence.patch import combine, paths
 from pipeline.evidence.verify import verify_pool
 from pipeline.explore.state import Exploration
 from pipeline.items import step
 from pipeline.notes import baseline_note, environment_note
 from pipeline.values import Ballot, Candidate, Decision, Evidence, Reproduced, Reproduction
+from sandbox.patch.patch import combine, paths
 
 
 async def decide(

@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 TestStatus = Literal["pass", "fail", "error", "skip"]
-Isolation = Literal["container", "none"]
+Isolation = Literal["container", "user-space kernel", "none"]
 Role = Literal["explore", "candidate", "verify"]
-SuiteRunner = Literal["pytest", "unittest", "node", "mocha", "jest", "exit_code"]
+Language = Literal["python", "node", "go", "rust", "java", "ruby", "php", "unknown"]
+SuiteRunner = Literal[
+    "pytest", "unittest", "node", "mocha", "jest", "vitest", "go", "cargo", "surefire", "exit_code"
+]
 
 WORKSPACE_PATH = "/workspace"
 
@@ -25,6 +28,7 @@ class Limits:
     pids: int = 256
     tmp_mb: int = 512
     file_mb: int = 2048
+    disk_mb: int = 4096
     setup_timeout_s: float = 900.0
     test_timeout_s: float = 1200.0
 
@@ -54,6 +58,7 @@ class ExecResult:
     timed_out: bool = False
     out_of_memory: bool = False
     truncated: bool = False
+    disk_limit: bool = False
 
     @property
     def ok(self) -> bool:
@@ -87,17 +92,27 @@ class TestRun:
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentPlan:
-    """How a repository is set up and tested, and where that was read.
+    """How a repository is set up and tested, and where that was read; explicit and readable.
 
     `setup` lines run in order as the sandbox user with network; `test` runs without. An empty
-    `test` means that nothing was found. `runner` says whose report can be read.
+    `test` means that nothing was found. `runner` says whose report can be read. `directory` is
+    the folder of the tree in which all lines run ("" = its root). `packages` are Debian packages
+    installed as root before the lines, `variables` (name, value) pairs of every line and every
+    later command, `hosts` further hosts the set-up may reach, `image` a base image reference
+    ("" = the language's). `notes` say what was found and not used, one sentence each.
     """
 
-    language: Literal["python", "node", "unknown"]
+    language: Language
     setup: tuple[str, ...]
     test: str
     runner: SuiteRunner
     origin: str
+    directory: str = ""
+    packages: tuple[str, ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
+    hosts: tuple[str, ...] = ()
+    image: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +138,22 @@ class Environment:
         if self.baseline is None or self.baseline_again is None:
             return frozenset()
         return self.baseline.with_status("pass") & self.baseline_again.with_status("pass")
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a backend separates and limits, for reports and `prism doctor`.
+
+    `disk` is "engine" where the engine enforces a quota, "watched" where Prism polls and ends
+    what exceeds it. `unprotected` are plain sentences on what it does not protect from.
+    """
+
+    isolation: Isolation
+    memory: bool
+    processes: bool
+    disk: Literal["engine", "watched", "none"]
+    setup_network: Literal["allow-list", "open"]
+    unprotected: tuple[str, ...]
 
 
 class Source(Protocol):

@@ -26,15 +26,19 @@ class SetupFailed(SandboxError):
     """A set-up line failed.
 
     `line` is the command, `exit_code` None when it hit the time limit, `log` the end of the
-    output.
+    output, `denied` the hosts it asked for and was refused, sorted.
     """
 
-    def __init__(self, line: str, exit_code: int | None, log: str) -> None:
+    def __init__(
+        self, line: str, exit_code: int | None, log: str, denied: tuple[str, ...] = ()
+    ) -> None:
         how = "did not end in time" if exit_code is None else f"ended with {exit_code}"
-        super().__init__(f"Set-up line `{line}` {how}.")
+        hosts = f" It was refused these hosts: {', '.join(denied)}." if denied else ""
+        super().__init__(f"Set-up line `{line}` {how}.{hosts}")
         self.line = line
         self.exit_code = exit_code
         self.log = log
+        self.denied = denied
 
 
 class WorkspaceLost(SandboxError):

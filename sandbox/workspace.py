@@ -5,7 +5,6 @@ import posixpath
 import secrets
 
 from sandbox.base import Command, EnvironmentPlan, ExecResult, Limits, TestRun
-from sandbox.environment.suite import REPORT_LIMIT, read_run, suite_command
 from sandbox.errors import FileNotFound, NotAllowed, SandboxError
 from sandbox.runner import Outcome, Runner, Script, test_slots
 from sandbox.scripts import (
@@ -19,6 +18,7 @@ from sandbox.scripts import (
     WRITE,
     script,
 )
+from sandbox.suite.command import REPORT_LIMIT, read_run, suite_command
 
 READ_LIMIT = 1_000_000
 PATCH_LIMIT = 20_000_000

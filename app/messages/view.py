@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from app.messages.outgoing import code, inline
 from pipeline.decide import renamed
-from pipeline.evidence.patch import apply, parse
 from pipeline.values import Candidate, Cluster, Decision, Evidence, Reproduction
+from sandbox.patch.patch import apply, parse
 
 
 @dataclass(frozen=True, slots=True)

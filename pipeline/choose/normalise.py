@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 
 from pipeline.choose.lines import normal_lines
-from pipeline.evidence.patch import FilePatch, parse
+from sandbox.patch.patch import FilePatch, parse
 
 Texts = Mapping[str, str | None]
 Units = dict[str, tuple[str, ...]]

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from pipeline.choose.normalise import changed_units
 from pipeline.errors import BudgetExhausted, ModelRefused
-from pipeline.evidence.patch import PatchError, apply, parse
 from pipeline.evidence.runs import file_of
 from pipeline.items import step
 from pipeline.model.ask import ask
@@ -23,6 +22,7 @@ from pipeline.prompts.render import render
 from pipeline.services import CallAddress, Services
 from pipeline.values import Candidate, Exclusion, Task
 from sandbox.base import Environment, Source
+from sandbox.patch.patch import PatchError, apply, parse
 
 MAX_SHARE = 0.10
 MIN_QUOTE = 12

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from pipeline.evidence.patch import FilePatch, PatchError, parse
 from pipeline.evidence.policy_lines import (
     CODE,
     hidden_characters,
@@ -25,6 +24,7 @@ from pipeline.evidence.policy_paths import (
     shadows_runner,
 )
 from pipeline.values import PolicyVerdict
+from sandbox.patch.patch import FilePatch, PatchError, parse
 
 MAX_FILES = 100
 MAX_BYTES = 256 * 1024

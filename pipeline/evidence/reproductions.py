@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from pipeline.choose.gate import natural
-from pipeline.evidence.patch import PatchError, combine
 from pipeline.evidence.policy import check_patch
 from pipeline.evidence.policy_paths import held_path, is_test_file, is_test_path
 from pipeline.evidence.runs import failing
@@ -18,6 +17,7 @@ from pipeline.items import side_by_side
 from pipeline.values import Candidate, Reproduced, Reproduction
 from sandbox.base import TestRun, Workspace
 from sandbox.errors import EngineUnavailable, NotAllowed, SandboxError
+from sandbox.patch.patch import PatchError, combine
 
 OpenWorkspace = Callable[[], AbstractAsyncContextManager[Workspace]]
 RUNS = 2

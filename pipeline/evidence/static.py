@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pipeline.evidence.patch import PatchError, apply, parse
 from pipeline.index.units import parses
 from sandbox.base import Source
+from sandbox.patch.patch import PatchError, apply, parse
 
 
 @dataclass(frozen=True, slots=True)

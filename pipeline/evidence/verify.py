@@ -11,7 +11,6 @@ from typing import TypeVar
 
 from pipeline.choose.gate import natural
 from pipeline.choose.normalise import key
-from pipeline.evidence.patch import PatchError, changed_lines, paths, without_paths
 from pipeline.evidence.policy import check_patch
 from pipeline.evidence.policy_paths import judges
 from pipeline.evidence.reproductions import (
@@ -35,6 +34,7 @@ from pipeline.values import (
 )
 from sandbox.base import Environment, Source, TestRun, Workspace
 from sandbox.errors import EngineUnavailable, SandboxError
+from sandbox.patch.patch import PatchError, changed_lines, paths, without_paths
 
 T = TypeVar("T")
 

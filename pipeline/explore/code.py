@@ -6,7 +6,6 @@ Source: Prism, patch generation (method.md §2.3.5).
 from pipeline.agent.finishing import submission_from
 from pipeline.agent.loop import AgentRun, run_agent
 from pipeline.agent.roles import CODER
-from pipeline.evidence.patch import PatchError, parse, without_paths
 from pipeline.explore.plan import opening
 from pipeline.explore.state import Exploration, Explored
 from pipeline.items import step
@@ -16,6 +15,7 @@ from pipeline.services import CallAddress
 from pipeline.values import Candidate, Reproduction
 from sandbox.base import Workspace
 from sandbox.errors import EngineUnavailable, FileNotFound, NotAllowed, SandboxError
+from sandbox.patch.patch import PatchError, parse, without_paths
 
 MAX_REPRODUCTIONS = 3
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import yaml
 
 from sandbox.base import EnvironmentPlan, Source, SuiteRunner
-from sandbox.environment.node import detect_node
-from sandbox.environment.python import detect_python
+from sandbox.environment.detect.node import detect_node
+from sandbox.environment.detect.python import detect_python
 from sandbox.errors import ConfigInvalid
 
 CONFIG_PATH = ".github/prism.yml"

@@ -7,8 +7,8 @@ import pytest
 
 from sandbox.base import Command, Environment, EnvironmentPlan
 from sandbox.docker import DockerSandbox
-from sandbox.engine import Engine
-from sandbox.environment.image import base_image
+from sandbox.engine.client import Engine
+from sandbox.engine.images import base_image
 from sandbox.errors import EngineUnavailable, SandboxError, SetupFailed, WorkspaceLost
 
 pytestmark = pytest.mark.engine

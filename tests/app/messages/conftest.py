@@ -3,7 +3,6 @@
 import pytest
 
 from app.messages.facts import Removal, RunFacts
-from pipeline.evidence.patch import combine
 from pipeline.values import (
     Ballot,
     Candidate,
@@ -21,6 +20,7 @@ from pipeline.values import (
     Solution,
     Usage,
 )
+from sandbox.patch.patch import combine
 
 EVIL = (
     "@org/team Fixes #1 ![x](https://evil.example/?q=1) [a](javascript:x) <img src=x onerror=y> "

@@ -10,8 +10,8 @@ from markdown_it import MarkdownIt
 from app.admission.commands import COMMANDS as PARSED
 from app.messages import render
 from app.messages.facts import Failure, StageState
-from pipeline.evidence.patch import combine
 from pipeline.values import Ballot, Gate, PolicyVerdict, Task, Usage
+from sandbox.patch.patch import combine
 
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 TEMPLATES = Path(render.__file__).parent / "templates"

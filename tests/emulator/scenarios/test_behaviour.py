@@ -20,7 +20,6 @@ from emulator.model.scripted import ScriptedCandidate
 from emulator.scenarios.scenario import Scenario
 from pipeline.choose.gate import gate
 from pipeline.choose.normalise import key
-from pipeline.evidence.patch import apply, parse
 from pipeline.index.units import parses
 from pipeline.values import (
     Candidate,
@@ -31,6 +30,7 @@ from pipeline.values import (
     Reproduction,
     Solution,
 )
+from sandbox.patch.patch import apply, parse
 
 ACCEPTANCE = Path(__file__).parent / "acceptance"
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(900)]

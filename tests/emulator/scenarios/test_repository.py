@@ -10,7 +10,7 @@ import yaml
 from emulator.scenarios.repository import CONFIG, base_files, repository
 from emulator.scenarios.scenario import Scenario
 from pipeline.choose.normalise import key
-from pipeline.evidence.patch import apply, parse
+from sandbox.patch.patch import apply, parse
 
 
 def git(where: Path, *arguments: str, stdin: str = "") -> str:

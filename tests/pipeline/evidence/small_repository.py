@@ -21,9 +21,9 @@ from sandbox.base import (
     TestRun,
     Workspace,
 )
-from sandbox.environment.suite import read_run, suite_command
 from sandbox.errors import WorkspaceLost
 from sandbox.runner import Outcome
+from sandbox.suite.command import read_run, suite_command
 from tests.fakes import LocalWorkspace, MemorySource
 
 STAGES: Mapping[str, Stage] = {"G": "global", "L": "local", "S": "synthesis"}

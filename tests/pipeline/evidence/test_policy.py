@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.evidence.patch import combine
 from pipeline.evidence.policy import MAX_BYTES, MAX_FILES, check_patch
+from sandbox.patch.patch import combine
 
 MODIFIED = (
     "index 1111111111111111111111111111111111111111..2222222222222222222222222222222222222222"

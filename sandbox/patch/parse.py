@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pipeline.errors import PipelineError
+from sandbox.errors import SandboxError
 
 REGULAR = "100644"
 _FILE = "diff --git "
@@ -24,7 +24,7 @@ _BINARY = re.compile(r"(literal|delta) (\d{1,18})")
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 
 
-class PatchError(PipelineError, ValueError):
+class PatchError(SandboxError, ValueError):
     """The text is not a patch of git's, or it does not fit the file; the message says where."""
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sandbox.base import EnvironmentPlan, TestRun, TestStatus
-from sandbox.environment.report import (
+from sandbox.runner import Outcome
+from sandbox.suite.report import (
     ReportInvalid,
     Results,
     parse_jest,
@@ -14,7 +15,6 @@ from sandbox.environment.report import (
     parse_mocha,
     parse_unittest,
 )
-from sandbox.runner import Outcome
 
 REPORT_LIMIT = 32_000_000
 

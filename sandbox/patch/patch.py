@@ -6,7 +6,7 @@ Texts hold bytes that are not UTF-8 as lone surrogates (`errors="surrogateescape
 from collections.abc import Collection, Iterable, Mapping
 from hashlib import sha1, sha256
 
-from pipeline.evidence.patch_parse import (
+from sandbox.patch.parse import (
     REGULAR,
     FilePatch,
     Hunk,

@@ -3,8 +3,8 @@
 import pytest
 
 from sandbox.base import EnvironmentPlan, SuiteRunner
-from sandbox.environment.suite import pytest_without_paths, read_run, suite_command
 from sandbox.runner import Outcome
+from sandbox.suite.command import pytest_without_paths, read_run, suite_command
 
 PASSED = b"<testsuite><testcase name='test_a' classname='test_m' file='test_m.py'/></testsuite>"
 

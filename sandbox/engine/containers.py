@@ -7,10 +7,11 @@ restart policies, or anything in `environment` (a commit would bake it into the 
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from sandbox.base import WORKSPACE_PATH, Limits
-from sandbox.engine import APIError, Engine, ImageNotFound, LogConfig, NotFound, Ulimit
+from sandbox.engine.client import APIError, Engine, ImageNotFound, LogConfig, NotFound, Ulimit
 from sandbox.errors import SandboxError, WorkspaceLost
 
 # Commands run as SANDBOX; the container's main process as KEEPER, so that `kill -9 -1` by the
@@ -19,12 +20,19 @@ SANDBOX, KEEPER, EXTRACT, ROOT = "10001:10001", "10002:10002", "10003:10003", "0
 KEEP_ALIVE = ["sleep", "infinity"]
 
 
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What the engine's machine offers: a cgroup namespace of its own (cgroup v2)."""
+
+    private_cgroup: bool = False
+
+
 def workspace_args(
-    image: str, limits: Limits, labels: Mapping[str, str], private_cgroup: bool
+    image: str, limits: Limits, labels: Mapping[str, str], host: Host
 ) -> dict[str, Any]:
     """A container for repository code: no network, no capability, bounded resources."""
     return {
-        **_common(image, limits, labels, private_cgroup),
+        **_common(image, limits, labels, host),
         "user": KEEPER,
         "network_mode": "none",
         "mem_limit": f"{limits.memory_mb}m",
@@ -37,9 +45,7 @@ def workspace_args(
     }
 
 
-def setup_args(
-    image: str, limits: Limits, labels: Mapping[str, str], private_cgroup: bool
-) -> dict[str, Any]:
+def setup_args(image: str, limits: Limits, labels: Mapping[str, str], host: Host) -> dict[str, Any]:
     """The set-up container: with network, and root so that the harness can place files.
 
     Repository code runs in it too, as the sandbox user. Twice the processes and half as much
@@ -47,7 +53,7 @@ def setup_args(
     """
     memory = f"{max(3072, limits.memory_mb * 3 // 2)}m"
     return {
-        **_common(image, limits, labels, private_cgroup),
+        **_common(image, limits, labels, host),
         "user": ROOT,
         "network_mode": "bridge",
         "cap_add": ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"],
@@ -58,9 +64,7 @@ def setup_args(
     }
 
 
-def _common(
-    image: str, limits: Limits, labels: Mapping[str, str], private_cgroup: bool
-) -> dict[str, Any]:
+def _common(image: str, limits: Limits, labels: Mapping[str, str], host: Host) -> dict[str, Any]:
     largest = limits.file_mb * 1024 * 1024
     args: dict[str, Any] = {
         "image": image,
@@ -82,7 +86,7 @@ def _common(
         "working_dir": WORKSPACE_PATH,
         "labels": dict(labels),
     }
-    if private_cgroup:
+    if host.private_cgroup:
         args["cgroupns"] = "private"
     return args
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.environment.report import (
+from sandbox.suite.report import (
     ReportInvalid,
     parse_jest,
     parse_junit,

@@ -7,8 +7,8 @@ from secrets import token_hex
 from typing import Any
 
 from sandbox.base import WORKSPACE_PATH
-from sandbox.containers import EXTRACT, ROOT, SANDBOX
-from sandbox.engine import Engine, Exec
+from sandbox.engine.client import Engine, Exec
+from sandbox.engine.containers import EXTRACT, ROOT, SANDBOX
 from sandbox.errors import SandboxError
 from sandbox.runner import Layout, Outcome, Script
 from sandbox.scripts import END_PROCESSES

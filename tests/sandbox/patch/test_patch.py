@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.evidence.patch import (
+from sandbox.patch.patch import (
     PatchError,
     apply,
     changed_lines,

@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
-from sandbox.engine import APIError, ImageNotFound
+from sandbox.engine.client import APIError, ImageNotFound
 from sandbox.errors import EngineUnavailable
 
 RECIPE = Path(__file__).parents[2] / "deploy" / "sandbox"
