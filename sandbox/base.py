@@ -209,6 +209,13 @@ class Workspace(Protocol):
         """Run the plan's test command, on `targets` (files or runner ids) when given."""
 
 
+class SetupShell(Protocol):
+    """A fresh copy of a repository before its set-up, where commands may be tried."""
+
+    async def exec(self, command: Command) -> ExecResult:
+        """Run one command as the sandbox user, with a set-up's network and variables."""
+
+
 class Sandbox(Protocol):
     """One backend: prepares environments and hands out workspaces."""
 
@@ -227,3 +234,12 @@ class Sandbox(Protocol):
         self, environment: Environment, role: Role, run: str
     ) -> AbstractAsyncContextManager[Workspace]:
         """A fresh copy without network; leaving the context ends every process and removes it."""
+
+    def setup_shell(
+        self, source: Source, plan: EnvironmentPlan, run: str
+    ) -> AbstractAsyncContextManager[SetupShell]:
+        """A place to try set-up commands in, started as for `plan`; nothing in it is kept.
+
+        The plan's packages and variables are there, its lines were not run. What was found
+        becomes an environment by `prepare`, which replays a plan from scratch.
+        """

@@ -11,6 +11,7 @@ from sandbox.base import (
     Isolation,
     Limits,
     Role,
+    SetupShell,
     Source,
     Workspace,
 )
@@ -110,6 +111,12 @@ class DockerSandbox:
     ) -> AbstractAsyncContextManager[Workspace]:
         """A fresh container of the environment; leaving the context removes it."""
         return self._workspace(environment, role, run)
+
+    def setup_shell(
+        self, source: Source, plan: EnvironmentPlan, run: str
+    ) -> AbstractAsyncContextManager[SetupShell]:
+        """A set-up container to try commands in; leaving the context removes it."""
+        return self._builder.setup_shell(source, plan, run)
 
     async def close(self) -> None:
         """Close the connection to the engine."""

@@ -29,6 +29,7 @@ from sandbox.base import (
     Isolation,
     Limits,
     Role,
+    SetupShell,
     Source,
     TestRun,
     Workspace,
@@ -40,6 +41,7 @@ from sandbox.errors import NotAllowed, WorkspaceLost
 from sandbox.process_runner import ProcessRunner
 from sandbox.runner import Layout
 from sandbox.setup import Place, Setup
+from sandbox.setup_shell import open_shell
 from sandbox.workspace import ShellWorkspace
 
 _RECORD = "record.json"
@@ -113,6 +115,19 @@ class ProcessSandbox:
         """A fresh copy of the prepared tree; leaving the context ends its processes."""
         return self._workspace(environment)
 
+    @asynccontextmanager
+    async def setup_shell(
+        self, source: Source, plan: EnvironmentPlan, run: str
+    ) -> AsyncIterator[SetupShell]:
+        """A folder to try set-up commands in, removed when the context is left."""
+        folder = self._workspaces / token_hex(8)
+        setup = self._setup(folder, await scm_environment(source))
+        try:
+            yield await open_shell(setup, source, plan)
+        finally:
+            await setup.place.runner.end_processes()
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
     async def close(self) -> None:
         """Nothing is held open."""
 
@@ -147,31 +162,7 @@ class ProcessSandbox:
         variables: Mapping[str, str],
     ) -> Environment:
         start = time.monotonic()
-        ready = folder / "ready"
-        for name in ("tree", "home", "tmp"):
-            (ready / name).mkdir(parents=True)
-        runner = self._runner(folder, ready, [])
-        tree = ready / "tree"
-
-        async def detach() -> None:
-            paths = await asyncio.to_thread(detach_editable, folder / "venv", tree)
-            (folder / _PATHS).write_text("\n".join(paths) + "\n")
-
-        setup = Setup(
-            place=Place(
-                runner=runner,
-                venv=str(folder / "venv"),
-                home=str(ready / "home"),
-                bundle=str(folder / "ca.pem"),
-                python=sys.executable,
-                make_folders=":",
-                clean=f"find {quote(str(ready / 'tmp'))} -mindepth 1 -delete",
-                after_lines=detach,
-            ),
-            limits=self._limits,
-            installers={**local_installer_environment(self._environ), **variables},
-            bundle=b"",  # this machine's own configuration holds
-        )
+        setup = self._setup(folder, variables)
         await setup.carry_out(source, plan)
         environment = Environment(
             reference=str(folder),
@@ -188,6 +179,33 @@ class ProcessSandbox:
             environment = replace(environment, baseline=first, baseline_again=second)
         (folder / _RECORD).write_bytes(dump_environment(environment))
         return environment
+
+    def _setup(self, folder: Path, variables: Mapping[str, str]) -> Setup:
+        """A set-up to be carried out in `folder`, which must be new."""
+        ready = folder / "ready"
+        for name in ("tree", "home", "tmp"):
+            (ready / name).mkdir(parents=True)
+        tree = ready / "tree"
+
+        async def detach() -> None:
+            paths = await asyncio.to_thread(detach_editable, folder / "venv", tree)
+            (folder / _PATHS).write_text("\n".join(paths) + "\n")
+
+        return Setup(
+            place=Place(
+                runner=self._runner(folder, ready, []),
+                venv=str(folder / "venv"),
+                home=str(ready / "home"),
+                bundle=str(folder / "ca.pem"),
+                python=sys.executable,
+                make_folders=":",
+                clean=f"find {quote(str(ready / 'tmp'))} -mindepth 1 -delete",
+                after_lines=detach,
+            ),
+            limits=self._limits,
+            installers={**local_installer_environment(self._environ), **variables},
+            bundle=b"",  # this machine's own configuration holds
+        )
 
     async def _base_run(self, environment: Environment) -> TestRun:
         async with self._workspace(environment) as workspace:

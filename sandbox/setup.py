@@ -83,6 +83,17 @@ class Setup:
 
     async def carry_out(self, source: Source, plan: EnvironmentPlan) -> None:
         """All steps in order; raises SetupFailed with the log when a line fails."""
+        env = await self.begin(source, plan)
+        deadline = time.monotonic() + self.limits.setup_timeout_s
+        for line in self._lines(plan):
+            await self._line(line, env, deadline - time.monotonic())
+        await self.place.runner.end_processes()
+        await self.place.after_lines()
+        await self._settle()
+        await self._scrub()
+
+    async def begin(self, source: Source, plan: EnvironmentPlan) -> dict[str, str]:
+        """Everything before the first line; returns the variables lines are run with."""
         await self._root("making folders", Script(self.place.make_folders))
         await self._place_tree(source)
         env = {**self.installers, "PIP_NO_CACHE_DIR": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
@@ -94,13 +105,7 @@ class Setup:
         env["PYTHONDONTWRITEBYTECODE"] = ""
         if needs_python(plan):
             env["VIRTUAL_ENV"] = self.place.venv
-        deadline = time.monotonic() + self.limits.setup_timeout_s
-        for line in self._lines(plan):
-            await self._line(line, env, deadline - time.monotonic())
-        await self.place.runner.end_processes()
-        await self.place.after_lines()
-        await self._settle()
-        await self._scrub()
+        return env
 
     def _lines(self, plan: EnvironmentPlan) -> tuple[str, ...]:
         venv = (

@@ -9,12 +9,21 @@ import io
 import tarfile
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sandbox.base import Environment, EnvironmentPlan, Limits, Role, Source, TestRun, Workspace
+from sandbox.base import (
+    Environment,
+    EnvironmentPlan,
+    Limits,
+    Role,
+    SetupShell,
+    Source,
+    TestRun,
+    Workspace,
+)
 from sandbox.engine.client import APIError, Engine, ImageNotFound, NotFound
 from sandbox.engine.containers import ROOT, Host, setup_args, started, workspace_args
 from sandbox.engine.runner import PRIVATE, container_place, container_runner
@@ -24,6 +33,7 @@ from sandbox.environment.version import scm_environment
 from sandbox.errors import SandboxError
 from sandbox.runner import Script
 from sandbox.setup import Setup
+from sandbox.setup_shell import open_shell
 
 REPOSITORY = "prism-env"
 _RECORD = f"{PRIVATE}/record.json"
@@ -66,10 +76,38 @@ class EnvironmentBuilder:
                 return found
             return await self._build(source, plan, run, base, key)
 
+    @asynccontextmanager
+    async def setup_shell(
+        self, source: Source, plan: EnvironmentPlan, run: str
+    ) -> AsyncIterator[SetupShell]:
+        """A set-up container with the tree in it and none of the plan's lines run."""
+        base = await self.base_image(plan)
+        async with self._setup(source, base, run) as (_, setup):
+            yield await open_shell(setup, source, plan)
+
+    @asynccontextmanager
+    async def _setup(
+        self, source: Source, image: str, run: str
+    ) -> AsyncIterator[tuple[str, Setup]]:
+        """A fresh set-up container by name, and the set-up to be carried out in it."""
+        args = setup_args(image, self.limits, self._labels(run), await self.host())
+        async with started(self.engine, args) as name:
+            yield (
+                name,
+                Setup(
+                    place=container_place(await container_runner(self.engine, name)),
+                    limits=self.limits,
+                    installers={
+                        **installer_environment(self.environ),
+                        **await scm_environment(source),
+                    },
+                    bundle=certificate_bundle(self.environ),
+                ),
+            )
+
     async def _build(
         self, source: Source, plan: EnvironmentPlan, run: str, base: str, key: str
     ) -> Environment:
-        start = time.monotonic()
         labels = {
             "prism.role": "environment",
             "prism.recipe": "",  # not the base image any more
@@ -77,17 +115,8 @@ class EnvironmentBuilder:
             "prism.base": source.base_commit,
             "prism.key": key,
         }
-        args = setup_args(base, self.limits, self._labels(run), await self.host())
-        async with started(self.engine, args) as name:
-            setup = Setup(
-                place=container_place(await container_runner(self.engine, name)),
-                limits=self.limits,
-                installers={
-                    **installer_environment(self.environ),
-                    **await scm_environment(source),
-                },
-                bundle=certificate_bundle(self.environ),
-            )
+        start = time.monotonic()
+        async with self._setup(source, base, run) as (name, setup):
             await setup.carry_out(source, plan)
             draft = await self._commit(name, labels)
         try:
