@@ -8,6 +8,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from sandbox.memory import Memory
+
 TestStatus = Literal["pass", "fail", "error", "skip"]
 Isolation = Literal["container", "user-space kernel", "none"]
 Role = Literal["explore", "candidate", "verify"]
@@ -21,7 +23,10 @@ WORKSPACE_PATH = "/workspace"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one workspace may use; the same for every workspace of a run."""
+    """What one workspace may use; the same for every workspace of a run.
+
+    `disk_mb` and `files` are what it may add to the engine's disk.
+    """
 
     memory_mb: int = 2048
     cpus: float = 1.0
@@ -29,6 +34,7 @@ class Limits:
     tmp_mb: int = 512
     file_mb: int = 2048
     disk_mb: int = 4096
+    files: int = 200_000
     setup_timeout_s: float = 900.0
     test_timeout_s: float = 1200.0
 
@@ -38,7 +44,9 @@ class Command:
     """One shell command line, run by `bash -c` in the workspace's root.
 
     `output_limit` bytes are kept (first and last half, with a marker between); the rest is
-    dropped while reading. At `timeout_s` every process the command started is ended.
+    dropped while reading. At `timeout_s` every process the command started is ended. `quick`
+    marks a small command of the harness that only looks: it may take a faster way whose answer
+    repository code could forge, so no verdict may rest on it.
     """
 
     line: str
@@ -46,6 +54,7 @@ class Command:
     stdin: bytes = b""
     env: Mapping[str, str] = field(default_factory=dict)
     output_limit: int = 10_000
+    quick: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +193,10 @@ class Workspace(Protocol):
     def path(self) -> str:
         """Absolute path of the tree as commands see it."""
 
+    @property
+    def memory(self) -> Memory:
+        """Named JSON values kept beside the workspace, out of its reach."""
+
     async def exec(self, command: Command) -> ExecResult:
         """Run one command; a failing command is a result, not an error."""
 
@@ -194,10 +207,21 @@ class Workspace(Protocol):
         """Create or replace a file below the workspace's root."""
 
     async def snapshot(self) -> str:
-        """Record tracked and untracked files; returns a handle for `restore`."""
+        """Record tracked and untracked files; returns a handle for `restore` and `fork`.
+
+        Repository code can read what is recorded and can neither change nor remove it.
+        """
 
     async def restore(self, snapshot: str) -> None:
         """Put every file back to a snapshot."""
+
+    def fork(self, snapshot: str = "") -> AbstractAsyncContextManager["Workspace"]:
+        """A fresh copy of the environment with a snapshot's files ("" = as they are now).
+
+        It starts with a copy of the memory and knows this workspace's snapshots; its path is the
+        same where the backend has containers. Ignored files, changes outside the tree and
+        processes stay behind. Costs one container.
+        """
 
     async def diff(self) -> str:
         """The patch against the recorded base: binary, full index, never against HEAD."""
@@ -222,6 +246,9 @@ class Sandbox(Protocol):
     @property
     def isolation(self) -> Isolation:
         """What separates repository code from this machine; shown on every report."""
+
+    async def capabilities(self) -> Capabilities:
+        """What is separated and limited, and what is not; asks the engine once."""
 
     async def prepare(self, source: Source, plan: EnvironmentPlan, run: str) -> Environment:
         """Build or reuse the environment of (repository, base commit, plan).

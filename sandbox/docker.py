@@ -3,9 +3,11 @@
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import Any
 
 from sandbox.base import (
+    Capabilities,
     Environment,
     EnvironmentPlan,
     Isolation,
@@ -16,10 +18,13 @@ from sandbox.base import (
     Workspace,
 )
 from sandbox.engine.builder import REPOSITORY, EnvironmentBuilder, remove_image
-from sandbox.engine.client import APIError, Engine, NotFound
-from sandbox.engine.containers import Host, started, workspace_args
+from sandbox.engine.client import Engine
+from sandbox.engine.containers import SETUP_NETWORK, Host, started, workspace_args
+from sandbox.engine.facts import Facts, is_gvisor, look
 from sandbox.engine.images import base_image
+from sandbox.engine.owner import remove_orphans
 from sandbox.engine.runner import container_runner
+from sandbox.engine.watch import DiskWatch
 from sandbox.workspace import ShellWorkspace
 
 
@@ -28,7 +33,9 @@ class DockerSandbox:
 
     `image` is PRISM_SANDBOX_IMAGE ("" = the base image of this checkout); `instance` labels
     everything that is created, so that orphans of the same worker are found again. `environ`
-    is where installers' variables and the certificate bundle are looked up. Close it when done.
+    is where installers' variables and the certificate bundle are looked up. `runtime` is the
+    engine's name of the program that runs containers ("" = its default), `allow_ptrace` admits
+    debuggers to them. Close it when done.
     """
 
     def __init__(
@@ -38,12 +45,17 @@ class DockerSandbox:
         limits: Limits | None = None,
         instance: str = "prism",
         environ: Mapping[str, str] = os.environ,
+        runtime: str = "",
+        allow_ptrace: bool = False,
     ) -> None:
         self._image = image
         self._limits = limits or Limits()
         self._instance = instance
         self._engine = Engine()
-        self._known_host: Host | None = None
+        self._disk = DiskWatch(self._engine)
+        self._runtime = runtime
+        self._allow_ptrace = allow_ptrace
+        self._facts: Facts | None = None
         self._builder = EnvironmentBuilder(
             engine=self._engine,
             limits=self._limits,
@@ -56,35 +68,48 @@ class DockerSandbox:
 
     @property
     def isolation(self) -> Isolation:
-        """Containers: no network, no capabilities, own user ids, the host's kernel."""
-        return "container"
+        """Containers, on this machine's kernel or on gVisor's; by name until the engine said."""
+        own = self._facts.has_own_kernel if self._facts else is_gvisor(self._runtime)
+        return "user-space kernel" if own else "container"
 
     async def check_engine(self) -> str:
         """Describe the engine in one line, e.g. for a start-up message.
 
-        Raises EngineUnavailable, with what to do, when there is no engine or no base image.
+        Raises EngineUnavailable, with what to do, when there is no engine, no base image or
+        not the runtime that was asked for.
         """
-        info: dict[str, Any] = await self._engine.call(lambda c: dict(c.info()))
+        facts = await self.facts()
         await self._base_image(None)
-        return (
-            f"Docker Engine {info.get('ServerVersion', '?')} "
-            f"({info.get('Driver', '?')}, cgroup v{info.get('CgroupVersion', '1')})"
+        return str(facts)
+
+    async def facts(self) -> Facts:
+        """What the engine is, asked once. Raises EngineUnavailable as `check_engine` does."""
+        if self._facts is None:
+            self._facts = await self._engine.call(
+                lambda c: look(c, self._runtime, self._instance, self._allow_ptrace)
+            )
+        return self._facts
+
+    async def capabilities(self) -> Capabilities:
+        """What containers of this engine separate and limit, and what they do not."""
+        facts = await self.facts()
+        listed = SETUP_NETWORK == "none"
+        return Capabilities(
+            isolation=self.isolation,
+            memory=True,
+            processes=True,
+            disk="engine" if facts.host.storage_quota else "watched",
+            setup_network="allow-list" if listed else "open",
+            unprotected=unprotected(facts, listed),
         )
 
-    async def remove_orphans(self) -> int:
-        """Remove every container of this instance; returns how many. Call before any work."""
+    async def remove_orphans(self, *, alone: bool = False) -> int:
+        """Remove this instance's containers and image drafts that nobody uses; returns how many.
 
-        def remove(client: Any) -> int:
-            label = f"prism.instance={self._instance}"
-            found = client.api.containers(all=True, filters={"label": label})
-            for container in found:
-                try:
-                    client.api.remove_container(container["Id"], force=True, v=True)
-                except (NotFound, APIError):
-                    continue  # gone or going
-            return len(found)
-
-        return await self._engine.call(remove)
+        What this process or another living one works with is never touched. `alone` says that
+        no other process can be using the instance, not even one that cannot be seen from here.
+        """
+        return await self._engine.call(lambda c: remove_orphans(c, self._instance, alone))
 
     async def remove_environments(self, repository: str) -> int:
         """Remove the stored environments of a repository (its Source key); returns how many."""
@@ -125,18 +150,41 @@ class DockerSandbox:
     @asynccontextmanager
     async def _workspace(
         self, environment: Environment, role: Role, run: str
-    ) -> AsyncIterator[Workspace]:
+    ) -> AsyncIterator[ShellWorkspace]:
         labels = {"prism.instance": self._instance, "prism.role": role, "prism.run": run}
         args = workspace_args(environment.reference, self._limits, labels, await self._host())
         async with started(self._engine, args) as name:
             runner = await container_runner(self._engine, name)
-            yield ShellWorkspace(runner, environment.plan, self._limits)
+            sibling = partial(self._workspace, environment, role, run)
+            yield ShellWorkspace(runner, environment.plan, self._limits, sibling)
 
     async def _base_image(self, plan: EnvironmentPlan | None) -> str:
         return await self._engine.call(lambda c: base_image(c, self._image))
 
     async def _host(self) -> Host:
-        if self._known_host is None:
-            info: dict[str, Any] = await self._engine.call(lambda c: dict(c.info()))
-            self._known_host = Host(private_cgroup=info.get("CgroupVersion") == "2")
-        return self._known_host
+        return (await self.facts()).host
+
+
+def unprotected(facts: Facts, listed: bool) -> tuple[str, ...]:
+    """What these containers do not protect from, one sentence each."""
+    found = [
+        "A hole in gVisor's kernel together with one in this machine's leads out of a container."
+        if facts.has_own_kernel
+        else "Containers share this machine's kernel: a hole in it leads out of them. "
+        "PRISM_SANDBOX_RUNTIME=runsc (gVisor) puts a kernel of its own between.",
+        "Who takes over the worker has the engine, and with it this machine.",
+        "Set-up lines can tell the registries they may reach whatever they know, in the names "
+        "they ask for."
+        if listed
+        else "Set-up lines have the engine's default network: they reach the internet and what "
+        "this machine serves there.",
+        "Neighbours on one processor can measure each other's timing, and slow the disk.",
+    ]
+    if not facts.host.storage_quota:
+        found.append(
+            "Disk use is looked at once a second: a burst can go over the limit by what the disk "
+            "takes in that time."
+        )
+    if facts.host.allow_ptrace:
+        found.append("Debuggers are allowed: more of the kernel can be reached.")
+    return tuple(found)

@@ -19,11 +19,13 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from shlex import quote
 
 from sandbox.base import (
+    Capabilities,
     Environment,
     EnvironmentPlan,
     Isolation,
@@ -82,8 +84,26 @@ class ProcessSandbox:
         """There is no engine; says what there is instead."""
         return "plain processes, not isolated"
 
-    async def remove_orphans(self) -> int:
-        """Remove workspaces that an earlier process left; returns how many."""
+    async def capabilities(self) -> Capabilities:
+        """Nothing is separated, and only time and single files are limited."""
+        return Capabilities(
+            isolation="none",
+            memory=False,
+            processes=False,
+            disk="none",
+            setup_network="open",
+            unprotected=(
+                "Repository code runs as this user: it can read, change and send away every file "
+                "and secret of this user, and reach every network this machine reaches.",
+                "Nothing bounds the memory, the processes and the disk it uses together.",
+                "git runs on trees that repository code could have changed.",
+            ),
+        )
+
+    async def remove_orphans(self, *, alone: bool = False) -> int:
+        """Remove workspaces that an earlier process left, when `alone`; returns how many."""
+        if not alone:
+            return 0
         left = list(self._workspaces.iterdir()) if self._workspaces.is_dir() else []
         for folder in left:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
@@ -136,7 +156,7 @@ class ProcessSandbox:
         return self._root / "workspaces"
 
     @asynccontextmanager
-    async def _workspace(self, environment: Environment) -> AsyncIterator[Workspace]:
+    async def _workspace(self, environment: Environment) -> AsyncIterator[ShellWorkspace]:
         folder = Path(environment.reference)
         home = self._workspaces / token_hex(8)
         runner: ProcessRunner | None = None
@@ -147,7 +167,8 @@ class ProcessSandbox:
             except OSError as error:
                 raise WorkspaceLost("The environment is gone; prepare it again.") from error
             runner = self._runner(folder, home, paths)
-            yield ShellWorkspace(runner, environment.plan, self._limits)
+            sibling = partial(self._workspace, environment)
+            yield ShellWorkspace(runner, environment.plan, self._limits, sibling)
         finally:
             if runner is not None:
                 await runner.end_processes()

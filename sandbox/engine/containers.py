@@ -12,19 +12,30 @@ from typing import Any
 
 from sandbox.base import WORKSPACE_PATH, Limits
 from sandbox.engine.client import APIError, Engine, ImageNotFound, LogConfig, NotFound, Ulimit
+from sandbox.engine.owner import IN_USE, OWNER, this_process
+from sandbox.engine.seccomp import profile
 from sandbox.errors import SandboxError, WorkspaceLost
 
 # Commands run as SANDBOX; the container's main process as KEEPER, so that `kill -9 -1` by the
 # former ends every process but the container. EXTRACT reads trees to make patches.
 SANDBOX, KEEPER, EXTRACT, ROOT = "10001:10001", "10002:10002", "10003:10003", "0:0"
 KEEP_ALIVE = ["sleep", "infinity"]
+SETUP_NETWORK = "bridge"
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What the engine's machine offers: a cgroup namespace of its own (cgroup v2)."""
+    """What the engine offers and the operator chose.
+
+    `private_cgroup`: a cgroup namespace of its own (cgroup v2). `runtime`: the engine's name of
+    the program that runs containers ("" = its default). `storage_quota`: the engine enforces a
+    size of the writable layer. `allow_ptrace`: debuggers work in containers.
+    """
 
     private_cgroup: bool = False
+    runtime: str = ""
+    storage_quota: bool = False
+    allow_ptrace: bool = False
 
 
 def workspace_args(
@@ -33,6 +44,7 @@ def workspace_args(
     """A container for repository code: no network, no capability, bounded resources."""
     return {
         **_common(image, limits, labels, host),
+        **_quota(limits.disk_mb, host),
         "user": KEEPER,
         "network_mode": "none",
         "mem_limit": f"{limits.memory_mb}m",
@@ -48,14 +60,15 @@ def workspace_args(
 def setup_args(image: str, limits: Limits, labels: Mapping[str, str], host: Host) -> dict[str, Any]:
     """The set-up container: with network, and root so that the harness can place files.
 
-    Repository code runs in it too, as the sandbox user. Twice the processes and half as much
-    memory again as a workspace, because installers compile.
+    Repository code runs in it too, as the sandbox user. Twice the processes and disk and half as
+    much memory again as a workspace, because installers compile.
     """
     memory = f"{max(3072, limits.memory_mb * 3 // 2)}m"
     return {
         **_common(image, limits, labels, host),
+        **_quota(limits.disk_mb * 2, host),
         "user": ROOT,
-        "network_mode": "bridge",
+        "network_mode": SETUP_NETWORK,
         "cap_add": ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"],
         "mem_limit": memory,
         "memswap_limit": memory,
@@ -72,7 +85,7 @@ def _common(image: str, limits: Limits, labels: Mapping[str, str], host: Host) -
         "entrypoint": [],
         "init": True,  # reaps what repository code leaves behind
         "cap_drop": ["ALL"],
-        "security_opt": ["no-new-privileges:true"],
+        "security_opt": ["no-new-privileges:true", f"seccomp={profile(host.allow_ptrace)}"],
         "ipc_mode": "private",
         "shm_size": "64m",
         "ulimits": [
@@ -84,17 +97,24 @@ def _common(image: str, limits: Limits, labels: Mapping[str, str], host: Host) -
         "oom_score_adj": 500,  # the kernel takes sandboxes before the worker
         "hostname": "sandbox",
         "working_dir": WORKSPACE_PATH,
-        "labels": dict(labels),
+        "labels": {**labels, OWNER: this_process()},
     }
     if host.private_cgroup:
         args["cgroupns"] = "private"
+    if host.runtime:
+        args["runtime"] = host.runtime
     return args
+
+
+def _quota(disk_mb: int, host: Host) -> dict[str, Any]:
+    return {"storage_opt": {"size": f"{disk_mb}M"}} if host.storage_quota else {}
 
 
 @asynccontextmanager
 async def started(engine: Engine, args: Mapping[str, Any]) -> AsyncIterator[str]:
     """A running container by name; leaving kills and removes it, cancelled or not."""
     name = f"prism-{secrets.token_hex(8)}"
+    IN_USE.add(name)
     try:
         try:
             await engine.call(lambda c: c.containers.create(name=name, **args).start())
@@ -104,7 +124,10 @@ async def started(engine: Engine, args: Mapping[str, Any]) -> AsyncIterator[str]
             raise SandboxError(f"The engine cannot start a container: {error}") from error
         yield name
     finally:
-        await engine.call(lambda c: _remove(c, name))
+        try:
+            await engine.call(lambda c: _remove(c, name))
+        finally:
+            IN_USE.discard(name)  # what could not be removed is the sweep's from here on
 
 
 def _remove(client: Any, name: str) -> None:
