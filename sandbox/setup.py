@@ -9,16 +9,15 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from shlex import quote
-from typing import Protocol
 
 from sandbox.base import EnvironmentPlan, Limits, Source
 from sandbox.environment.passthrough import bundle_environment, secrets_in
 from sandbox.errors import SandboxError, SetupFailed
 from sandbox.output import CappedOutput
-from sandbox.runner import Layout, Outcome, Runner, Script
+from sandbox.placing import LIST_LIMIT, SetupRunner, change_tree, check, place_tree
+from sandbox.runner import Layout, Outcome, Script
 from sandbox.scripts import (
     COPY_EXCLUDES,
-    RECORD_BASE,
     SETTLE,
     WRITE_EXCLUDES,
     exclude_patterns,
@@ -26,9 +25,7 @@ from sandbox.scripts import (
 )
 
 LOG_LIMIT = 20_000
-LIST_LIMIT = 32_000_000
 _PYTHON_TOOLS = re.compile(r"\b(python|pip|py\.?test)[\d.]*(?![\w-])")
-_UNPACK = 'exec tar -x --no-same-owner -C "$1" -f -'
 _FIND_SECRETS = 'grep -rlaF -f /dev/stdin "$@" 2>/dev/null | head -3'
 # Credentials and caches of package managers; credentials written there would stay in the image.
 _SCRUB = """
@@ -36,13 +33,6 @@ cd "$HOME" && rm -rf .config/pip .pip .pypirc .npmrc .yarnrc .netrc .git-credent
   .config/git .gitconfig .m2/settings.xml .cargo/credentials .cargo/credentials.toml \\
   .cache/pip .cache/uv .npm/_cacache .npm/_logs .cache/yarn
 """
-
-
-class SetupRunner(Runner, Protocol):
-    """A runner that can also place what repository code must not change."""
-
-    async def as_root(self, script: Script) -> Outcome:
-        """Run a script of the harness with the rights to do so."""
 
 
 async def _nothing() -> None:
@@ -72,13 +62,15 @@ class Setup:
     """One set-up in one place.
 
     `installers` are the variables package managers get; `bundle` this machine's certificate
-    authorities, which are taken out again before anything is kept.
+    authorities, which are taken out again before anything is kept. `renewing` says that the place
+    was set up already, by the same plan for another commit: what is installed is kept.
     """
 
     place: Place
     limits: Limits
     installers: Mapping[str, str]
     bundle: bytes
+    renewing: bool = False
     log: CappedOutput = field(default_factory=lambda: CappedOutput(LOG_LIMIT))
 
     async def carry_out(self, source: Source, plan: EnvironmentPlan) -> None:
@@ -94,8 +86,11 @@ class Setup:
 
     async def begin(self, source: Source, plan: EnvironmentPlan) -> dict[str, str]:
         """Everything before the first line; returns the variables lines are run with."""
-        await self._root("making folders", Script(self.place.make_folders))
-        await self._place_tree(source)
+        if self.renewing:
+            await change_tree(self.place.runner, source, self.limits.setup_timeout_s)
+        else:
+            await self._root("making folders", Script(self.place.make_folders))
+            await place_tree(self.place.runner, source, self.limits.setup_timeout_s)
         env = {**self.installers, "PIP_NO_CACHE_DIR": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
         if self.bundle:
             await self._root(
@@ -110,32 +105,10 @@ class Setup:
     def _lines(self, plan: EnvironmentPlan) -> tuple[str, ...]:
         venv = (
             (f"{quote(self.place.python)} -m venv {quote(self.place.venv)}",)
-            if needs_python(plan)
+            if needs_python(plan) and not self.renewing
             else ()
         )
         return venv + plan.setup
-
-    async def _place_tree(self, source: Source) -> None:
-        """Stream the tree in and record it; every file of the commit must have arrived."""
-        unpacked = await self.place.runner.run(
-            Script(
-                _UNPACK,
-                args=(self._layout.tree,),
-                stdin=source.archive(),
-                timeout_s=self.limits.setup_timeout_s,
-            )
-        )
-        _check("unpacking the repository", unpacked)
-        recorded = await self._root(
-            "recording the base",
-            Script(script(RECORD_BASE, self._layout), timeout_s=300, output_limit=LIST_LIMIT),
-        )
-        here = set(recorded.text.split("\0"))
-        missing = [path for path in await source.files() if path not in here]
-        if missing:
-            raise SandboxError(
-                f"{len(missing)} files of the commit did not arrive, first {missing[0]!r}."
-            )
 
     async def _line(self, line: str, env: Mapping[str, str], left_s: float) -> None:
         self.log.feed(f"$ {line}\n".encode())
@@ -150,17 +123,17 @@ class Setup:
         settled = await self.place.runner.run(
             Script(script(SETTLE, self._layout), timeout_s=300, output_limit=LIST_LIMIT)
         )
-        _check("recording what the set-up made", settled)
+        check("recording what the set-up made", settled)
         if settled.truncated:
             raise SandboxError("The set-up left too many files beside the repository's own.")
         untracked = tuple(path for path in settled.text.split("\0") if path)
         excludes = exclude_patterns(untracked).encode()
         await self._root("excludes", Script(script(WRITE_EXCLUDES, self._layout), stdin=excludes))
-        _check("excludes", await self.place.runner.run(Script(script(COPY_EXCLUDES, self._layout))))
+        check("excludes", await self.place.runner.run(Script(script(COPY_EXCLUDES, self._layout))))
 
     async def _scrub(self) -> None:
         """Take out what must not be in an image; refuse it when a password was kept."""
-        _check("clearing credentials", await self.place.runner.run(Script(_SCRUB)))
+        check("clearing credentials", await self.place.runner.run(Script(_SCRUB)))
         secrets = secrets_in(self.installers)
         if secrets:
             found = await self.place.runner.run(
@@ -180,7 +153,7 @@ class Setup:
 
     async def _root(self, what: str, task: Script) -> Outcome:
         outcome = await self.place.runner.as_root(task)
-        _check(what, outcome)
+        check(what, outcome)
         return outcome
 
     @property
@@ -200,9 +173,3 @@ def needs_python(plan: EnvironmentPlan) -> bool:
     """
     lines = "\n".join((*plan.setup, plan.test))
     return plan.language == "python" or bool(_PYTHON_TOOLS.search(lines))
-
-
-def _check(what: str, outcome: Outcome) -> None:
-    if outcome.exit_code != 0:
-        detail = (outcome.stderr or outcome.stdout).decode(errors="replace").strip()[-500:]
-        raise SandboxError(f"Preparing the sandbox failed while {what}: {detail}")
