@@ -63,23 +63,21 @@ git ls-tree -r -z --name-only HEAD
 """
 )
 
-# After the set-up: tracked files as in the commit again, a repository for the agent to look at,
-# and the list of everything the set-up left untracked.
+# After the set-up, as the sandbox user: tracked files as in the commit again, a repository for the
+# agent to look at, and the list of everything the set-up left untracked.
 SETTLE = (
     _GIT
     + """
-bare_repository "$work_git"
-plain_attributes "$work_git"
-echo "$base_git/objects" > "$work_git/objects/info/alternates"
 base=$(GIT_DIR="$base_git" git rev-parse HEAD)
-export GIT_DIR="$work_git"
+mine=$(mktemp -d "$scratch/settle.XXXXXX")
+trap 'rm -rf "$mine"' EXIT
+export GIT_DIR="$base_git" GIT_INDEX_FILE="$mine/index"
 git read-tree "$base"
 git update-index -q --refresh || true
 git checkout-index -q -f -u -a
-git update-ref refs/prism/base "$base"
 rm -rf "$tree/.git"
 (
-  unset GIT_DIR GIT_WORK_TREE
+  unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
   command git init -q -b main "$tree"
   export GIT_DIR="$tree/.git" GIT_WORK_TREE="$tree"
   plain_attributes "$tree/.git"
@@ -94,29 +92,48 @@ git ls-files -z -o --directory --no-empty-directory
 """
 )
 
-WRITE_EXCLUDES = """
+# As root: the excludes, and the repository of snapshots. Repository code can read both. Of the
+# latter the extracting user may write objects, refs and the index; the rest stays root's.
+WRITE_EXCLUDES = (
+    _GIT
+    + """
 cat > "$base_git/info/exclude"
 chmod a+r "$base_git/info/exclude"
+rm -rf "$work_git"
+bare_repository "$work_git"
+plain_attributes "$work_git"
+cp "$base_git/info/exclude" "$work_git/info/exclude"
+echo "$base_git/objects" > "$work_git/objects/info/alternates"
+base=$(GIT_DIR="$base_git" git rev-parse HEAD)
+export GIT_DIR="$work_git" GIT_INDEX_FILE="$work_git/own/index"
+mkdir "$work_git/own" "$work_git/refs/prism"
+git update-ref refs/prism/base "$base"
+git read-tree "$base"
+chmod -R a+rX "$work_git"
+if [ "$(id -u)" = 0 ]; then
+  chown 0:0 "$(dirname "$work_git")"
+  chmod 755 "$(dirname "$work_git")"
+  chown -R 10003:10003 "$work_git/objects" "$work_git/refs/prism" "$work_git/own"
+fi
 """
+)
 
 COPY_EXCLUDES = """
-cp "$base_git/info/exclude" "$work_git/info/exclude"
 cp "$base_git/info/exclude" "$tree/.git/info/exclude"
 """
 
-# What a test suite can leave behind that git stumbles over: folders and files closed to their
-# own user, locks of an ended git, and nested repositories without a commit, which hold nothing
-# yet but make `git add` fail; their files count as plain ones. Ignored folders keep theirs.
-_TIDY = (
-    """
-find "$tree" -xdev -type d ! -perm -700 -exec chmod u+rwx {} \\; 2>/dev/null || true
-find "$tree" -xdev -type f ! -perm -400 -exec chmod u+r {} + 2>/dev/null || true
-find "$work_git" -xdev -name '*.lock' -delete 2>/dev/null || true
-"""
-    + _GIT
+# As the sandbox user, before the tree is read. A test suite can leave behind what git stumbles
+# over: folders and files that are closed to others or to their own user, and nested repositories
+# without a commit, which hold nothing yet but make `git add` fail; their files count as plain
+# ones. Ignored folders keep theirs. One walk: it is a good part of a snapshot's time.
+OPEN_UP = (
+    _GIT
     + """
-export GIT_DIR="$work_git"
-find . -xdev -mindepth 2 -name .git -prune -print0 | while IFS= read -r -d '' nested; do
+export GIT_DIR="$work_git" GIT_INDEX_FILE="$work_git/own/index"
+find . -xdev -path ./.git -prune -o \\( \\( \\
+    -type d ! -perm -755 -exec chmod u+rwx,go+rx {} \\; \\
+    -o -type f ! -perm -444 -exec chmod a+r {} + -o -true \\) , -name .git -prune -print0 \\) \\
+  2>/dev/null | while IFS= read -r -d '' nested; do
   folder=$(dirname -- "$nested")
   GIT_DIR="$nested" git rev-parse -q --verify HEAD >/dev/null 2>&1 && continue
   git check-ignore -q -- "$folder" 2>/dev/null || rm -rf -- "$nested"
@@ -124,59 +141,100 @@ done
 """
 )
 
-# Files the sandbox user made unreadable would be missing from the patch.
-OPEN_MODES = (
-    _TIDY
+# As the extracting user, whose git runs nothing of the tree: for nested repositories that were
+# in the index already it would ask a git inside them, whose configuration names programs.
+_READ_TREE = (
+    _GIT
     + """
-find "$tree" -xdev \\( -type d ! -perm -055 -o -type f ! -perm -044 \\) \\
-  -exec chmod go+rX {} + 2>/dev/null || true
+export HOME="$work_git/own" GIT_DIR="$work_git" GIT_INDEX_FILE="$work_git/own/index"
+rm -f "$work_git/own/index.lock" "$work_git"/refs/prism/*.lock
+read_tree() {
+  if git ls-files -s | grep -q '^160000 '; then
+    git ls-files -s -z | sed -z -n 's/^160000 [^\\t]*\\t//p' |
+      git update-index --force-remove -z --stdin
+  fi
+  git add -A "$@" >&2
+}
+exists() {
+  git rev-parse -q --verify "refs/prism/$1" >/dev/null || { echo "no such snapshot" >&2; exit 3; }
+}
 """
 )
 
 DIFF = (
-    _GIT
+    _READ_TREE
     + """
-mine=$(mktemp -d "$scratch/extract.XXXXXX")
-trap 'rm -rf "$mine"' EXIT
-mkdir "$mine/objects"
-export HOME="$mine" GIT_DIR="$base_git" GIT_INDEX_FILE="$mine/index"
-export GIT_OBJECT_DIRECTORY="$mine/objects" GIT_ALTERNATE_OBJECT_DIRECTORIES="$base_git/objects"
-git read-tree HEAD
-git add -A --ignore-errors >&2
-base=$(git rev-parse HEAD)
+read_tree --ignore-errors
+base=$(git rev-parse refs/prism/base)
+export GIT_OBJECT_DIRECTORY="$work_git/objects"
 show() {
   GIT_DIR="$1" git diff --cached --binary --full-index --no-ext-diff \\
     --no-textconv --no-renames --no-color --src-prefix=a/ --dst-prefix=b/ "$base" -- "${@:2}"
 }
-if [ "$1" != split ]; then show "$base_git"; exit; fi
+if [ "$1" != split ]; then show "$work_git"; exit; fi
 # Once more, file by file: what is not UTF-8 before or after is shown as a binary change.
+mine=$(mktemp -d "$scratch/extract.XXXXXX")
+trap 'rm -rf "$mine"' EXIT
 utf8() { git cat-file blob "$1" 2>/dev/null | iconv -f UTF-8 -t UTF-8 >/dev/null 2>&1; }
 bare_repository "$mine/binary"
 echo '* -diff' > "$mine/binary/info/attributes"
 git diff --cached --name-only --no-renames -z "$base" | while IFS= read -r -d '' path; do
-  if utf8 ":$path" && utf8 "$base:$path"; then kind="$base_git"; else kind="$mine/binary"; fi
+  if utf8 ":$path" && utf8 "$base:$path"; then kind="$work_git"; else kind="$mine/binary"; fi
   show "$kind" ":(top,literal)$path"
 done
 """
 )
 
 SNAPSHOT = (
-    _TIDY
+    _READ_TREE
     + """
-git add -A >&2
+read_tree
 commit=$(git commit-tree -m snapshot -p refs/prism/base "$(git write-tree)")
 git update-ref "refs/prism/$commit" "$commit"
 echo "$commit"
 """
 )
 
-RESTORE = (
-    _TIDY
+# Two steps: the extracting user brings the index up to date with the tree, and the sandbox user,
+# who alone may write the tree, goes on from a copy of it, so that only what differs is written.
+RESTORE_INDEX = (
+    _READ_TREE
     + """
-git rev-parse -q --verify "refs/prism/$1" >/dev/null || { echo "no such snapshot" >&2; exit 3; }
-git add -A >&2
+exists "$1"
+read_tree
+"""
+)
+RESTORE_FILES = (
+    _GIT
+    + """
+mine=$(mktemp -d "$scratch/restore.XXXXXX")
+trap 'rm -rf "$mine"' EXIT
+cp "$work_git/own/index" "$mine/index"
+export GIT_DIR="$work_git" GIT_INDEX_FILE="$mine/index"
 git read-tree --reset -u "refs/prism/$1"
 git clean -ffdq
+"""
+)
+
+# Snapshots on their way to another workspace; what arrives is checked as if anybody had sent it.
+PACK = (
+    _READ_TREE
+    + """
+for name in "$@"; do exists "$name"; done
+{ printf 'refs/prism/%s\\n' "$@"; echo ^refs/prism/base; } |
+  git -c pack.threads=1 pack-objects --revs --thin --stdout -q
+"""
+)
+UNPACK = (
+    _READ_TREE
+    + """
+limit=$1; shift
+git -c pack.threads=1 index-pack --stdin --fix-thin --max-input-size="$limit" >&2
+for name in "$@"; do
+  [ "$(git rev-parse -q --verify "$name^{commit}")" = "$name" ]
+  git rev-list --objects --quiet "$name" ^refs/prism/base
+  git update-ref "refs/prism/$name" "$name"
+done
 """
 )
 

@@ -3,18 +3,25 @@
 import asyncio
 import posixpath
 import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from shlex import quote
 
 from sandbox.base import Command, EnvironmentPlan, ExecResult, Limits, TestRun
 from sandbox.errors import FileNotFound, NotAllowed, SandboxError
-from sandbox.runner import Outcome, Runner, Script, test_slots
+from sandbox.memory import Memory
+from sandbox.runner import Actor, Outcome, Runner, Script, Stdin, test_slots
 from sandbox.scripts import (
     APPLY,
     DIFF,
-    OPEN_MODES,
+    OPEN_UP,
+    PACK,
     READ,
     READ_REPORT,
-    RESTORE,
+    RESTORE_FILES,
+    RESTORE_INDEX,
     SNAPSHOT,
+    UNPACK,
     WRITE,
     script,
 )
@@ -22,21 +29,33 @@ from sandbox.suite.command import REPORT_LIMIT, read_run, suite_command
 
 READ_LIMIT = 1_000_000
 PATCH_LIMIT = 20_000_000
+PACK_LIMIT = 32_000_000
 GIT_TIMEOUT_S = 300.0
 TEST_OUTPUT_LIMIT = 2_000_000
 LINE_LIMIT = 120_000  # bytes; the kernel takes no argument of more than 128 KiB
 PATH_LIMIT = 4096  # bytes, the kernel's
 
 
-class ShellWorkspace:
-    """Implements `sandbox.base.Workspace` by scripts a runner carries out."""
+OpenSibling = Callable[[], AbstractAsyncContextManager["ShellWorkspace"]]
 
-    def __init__(self, runner: Runner, plan: EnvironmentPlan, limits: Limits) -> None:
+
+class ShellWorkspace:
+    """Implements `sandbox.base.Workspace` by scripts a runner carries out.
+
+    `open_sibling` gives a fresh workspace of the same environment, role and run.
+    """
+
+    def __init__(
+        self, runner: Runner, plan: EnvironmentPlan, limits: Limits, open_sibling: OpenSibling
+    ) -> None:
+        self.memory = Memory()
         self._runner = runner
         self._plan = plan
         self._limits = limits
+        self._open_sibling = open_sibling
         self._layout = runner.layout
         self._git = asyncio.Lock()
+        self._snapshots: dict[str, None] = {}  # in the order they were made
         self._memory_kills = 0
 
     @property
@@ -62,7 +81,7 @@ class ShellWorkspace:
                 stdin=command.stdin,
                 timeout_s=command.timeout_s,
                 output_limit=command.output_limit,
-                env=command.env,
+                env={**dict(self._plan.variables), **command.env},
                 merged=True,
             )
         )
@@ -107,16 +126,40 @@ class ShellWorkspace:
         self._check_path(outcome, path)
 
     async def snapshot(self) -> str:
-        """Record tracked and untracked files; returns a handle for `restore`."""
+        """Record tracked and untracked files; returns a handle for `restore` and `fork`.
+
+        Repository code can read what is recorded and can neither change nor remove it.
+        """
         async with self._git:
-            return (await self._git_script(SNAPSHOT)).text.strip()
+            await self._harness(OPEN_UP)
+            handle = (await self._git_script(SNAPSHOT)).text.strip()
+            self._snapshots[handle] = None
+            return handle
 
     async def restore(self, snapshot: str) -> None:
         """Put every file back to a snapshot; raises SandboxError when there is none such."""
-        if not snapshot.isalnum():
-            raise SandboxError(f"{snapshot!r} is no snapshot of this workspace.")
+        _check_handle(snapshot)
         async with self._git:
-            await self._git_script(RESTORE, snapshot)
+            await self._harness(OPEN_UP)
+            await self._git_script(RESTORE_INDEX, snapshot)
+            await self._git_script(RESTORE_FILES, snapshot, actor="sandbox")
+
+    @asynccontextmanager
+    async def fork(self, snapshot: str = "") -> AsyncIterator["ShellWorkspace"]:
+        """A fresh copy of the environment with a snapshot's files ("" = as they are now).
+
+        It starts with a copy of the memory and knows this workspace's snapshots. Ignored files
+        and what the commands changed outside the tree stay behind, processes too. Costs one
+        container. Raises NotAllowed when the snapshot differs from the base by more than 32 MB.
+        """
+        wanted = snapshot or await self.snapshot()
+        _check_handle(wanted)
+        known, pack = await self._pack(wanted)
+        async with self._open_sibling() as child:
+            await child._receive(known, pack)
+            await child.restore(wanted)
+            child.memory = self.memory.copy()
+            yield child
 
     async def diff(self) -> str:
         """The patch against the recorded base: binary, full index, never against HEAD.
@@ -128,7 +171,7 @@ class ShellWorkspace:
         """
         async with self._git:
             await self._runner.end_processes()
-            await self._harness(OPEN_MODES)
+            await self._harness(OPEN_UP)
             try:
                 return (await self._extract()).decode()
             except UnicodeDecodeError:
@@ -162,18 +205,19 @@ class ShellWorkspace:
         cannot take them or that are too long, the result has no verdict and says why.
         """
         report = f"{self._layout.scratch}/report-{secrets.token_hex(8)}"
-        command = suite_command(self._plan, targets, report)
+        command = suite_command(self._plan, self._below(targets), report)
         if command is None:
             why = "No test command is known." if not self._plan.test else "Cannot run parts."
             return TestRun({}, None, 0.0, timed_out=False, structured=False, output=why)
-        if _size(command.line) > LINE_LIMIT:
+        line = self._in_directory(command.line)
+        if _size(line) > LINE_LIMIT:
             why = f"The targets are longer than {LINE_LIMIT // 1000} kB; name fewer."
             return TestRun({}, None, 0.0, timed_out=False, structured=False, output=why)
         async with test_slots():
             outcome = await self._runner.run(
                 Script(
-                    text=command.line,
-                    env=command.env,
+                    text=line,
+                    env=self._test_variables(command.env),
                     timeout_s=self._limits.test_timeout_s,
                     output_limit=TEST_OUTPUT_LIMIT,
                     merged=True,
@@ -181,6 +225,25 @@ class ShellWorkspace:
             )
             await self._runner.end_processes()
         return read_run(self._plan, outcome, await self._report(report))
+
+    def _below(self, targets: tuple[str, ...]) -> tuple[str, ...]:
+        """Targets as the plan's directory sees them."""
+        folder = f"{self._plan.directory}/" if self._plan.directory else ""
+        return tuple(target.removeprefix(folder) for target in targets)
+
+    def _in_directory(self, line: str) -> str:
+        """The line where the plan wants it; 126 when that folder is gone: no verdict."""
+        if not self._plan.directory:
+            return line
+        return f"cd -- {quote(self._inside(self._plan.directory))} || exit 126\n{line}"
+
+    def _test_variables(self, own: Mapping[str, str]) -> dict[str, str]:
+        """The plan's variables; options of a runner that both name are put together."""
+        given = dict(self._plan.variables)
+        return given | {
+            name: f"{given[name]} {value}" if name in given else value
+            for name, value in own.items()
+        }
 
     async def _extract(self, *args: str) -> bytes:
         outcome = await self._runner.run(
@@ -208,12 +271,44 @@ class ShellWorkspace:
             Script(script(text, self._layout), args=args, output_limit=READ_LIMIT + 1)
         )
 
-    async def _git_script(self, text: str, *args: str) -> Outcome:
+    async def _git_script(self, text: str, *args: str, actor: Actor = "extract") -> Outcome:
         outcome = await self._runner.run(
-            Script(script(text, self._layout), args=args, timeout_s=GIT_TIMEOUT_S)
+            Script(script(text, self._layout), args=args, actor=actor, timeout_s=GIT_TIMEOUT_S)
         )
         self._check_git(outcome)
         return outcome
+
+    async def _pack(self, wanted: str) -> tuple[tuple[str, ...], bytes]:
+        """All snapshots as one pack, or the wanted one alone where all are too large."""
+        for names in (tuple({**self._snapshots, wanted: None}), (wanted,)):
+            async with self._git:
+                outcome = await self._runner.run(
+                    Script(
+                        text=script(PACK, self._layout),
+                        args=names,
+                        actor="extract",
+                        timeout_s=GIT_TIMEOUT_S,
+                        output_limit=PACK_LIMIT,
+                    )
+                )
+            if not (outcome.truncated or outcome.flooded):
+                self._check_git(outcome)
+                return names, outcome.stdout
+        raise NotAllowed(f"The snapshot is larger than {PACK_LIMIT // 1_000_000} MB.")
+
+    async def _receive(self, names: tuple[str, ...], pack: Stdin) -> None:
+        async with self._git:
+            outcome = await self._runner.run(
+                Script(
+                    text=script(UNPACK, self._layout),
+                    args=(str(PACK_LIMIT), *names),
+                    actor="extract",
+                    stdin=pack,
+                    timeout_s=GIT_TIMEOUT_S,
+                )
+            )
+            self._check_git(outcome)
+            self._snapshots |= dict.fromkeys(names)
 
     async def _ran_out_of_memory(self) -> bool:
         before, self._memory_kills = self._memory_kills, await self._runner.memory_kills()
@@ -248,6 +343,11 @@ class ShellWorkspace:
         if _size(clean) > PATH_LIMIT:
             raise NotAllowed(f"{path[:100]!r}… is longer than any path can be.")
         return clean
+
+
+def _check_handle(snapshot: str) -> None:
+    if not (snapshot.isascii() and snapshot.isalnum()):
+        raise SandboxError(f"{snapshot[:80]!r} is no snapshot of this workspace.")
 
 
 def _size(text: str) -> int:

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from sandbox.base import Environment, EnvironmentPlan, Source, TestRun
 
 # Raised when a change of this package makes older environments unusable.
-RECIPE_VERSION = 2
+RECIPE_VERSION = 3
 OUTPUT_KEPT = 20_000
 
 _ADAPTER: TypeAdapter[Environment] = TypeAdapter(Environment)
