@@ -10,6 +10,7 @@ PipelineError
 │   └── MalformedAnswer (ValueError)  a verdict that stayed invalid after its repairs
 ├── PriceUnknown        (ValueError)  a model without a price, or prices that cannot be read
 ├── JournalOfAnotherRun (ValueError)  a file that does not belong to this run; left as it was
+├── NoEnvironment       the set-up failed, and the repository's settings want tests
 └── EmptyRepository     there is nothing to repair at the base commit
 """
 
@@ -65,3 +66,31 @@ class JournalOfAnotherRun(PipelineError, ValueError):
 
 class EmptyRepository(PipelineError):
     """The base commit holds no file."""
+
+
+class NoEnvironment(PipelineError):
+    """The repository could not be set up, so nothing could be tested.
+
+    `line` is the set-up line that failed, `exit_code` None when it ran out of time, `log` the end
+    of its output, `denied` the hosts it was refused, `origin` where the line came from. `agent`
+    says how the set-up agent ended, "" when it was not asked.
+    """
+
+    def __init__(
+        self,
+        summary: str,
+        *,
+        line: str,
+        exit_code: int | None,
+        log: str,
+        denied: tuple[str, ...],
+        origin: str,
+        agent: str,
+    ) -> None:
+        super().__init__(summary)
+        self.line = line
+        self.exit_code = exit_code
+        self.log = log
+        self.denied = denied
+        self.origin = origin
+        self.agent = agent

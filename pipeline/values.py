@@ -209,7 +209,9 @@ class Decision:
     """The end of a run: what won or that nothing did, with everything needed to show why.
 
     `patch` is what gets published: the winner's source patch and its validated reproduction
-    as a file of its own; "" when `outcome` is no_patch.
+    as a file of its own; "" when `outcome` is no_patch. `out_of_budget` tells that samples were
+    lost to a used-up budget. `untested` says why no test of the repository spoke for the patch,
+    "" when tests did; `pin` is a `.github/prism.yml` that keeps what the set-up agent found.
     """
 
     outcome: Outcome
@@ -223,3 +225,6 @@ class Decision:
     environment: str
     baseline: str
     notes: tuple[str, ...] = ()
+    out_of_budget: bool = False
+    untested: str = ""
+    pin: str = ""

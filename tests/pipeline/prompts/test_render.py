@@ -23,6 +23,7 @@ PROMPTS = {
     "coder": {"issue", "repository"},
     "coder_plan": {"plan"},
     "exclusions": {"issue", "tests"},
+    "setup": {"tried", "trouble", "hints"},
 }
 NOTES = {"planner_guide", "planner_again", "planner_branch", "coder_plan"}
 SOLUTION = Solution("cause", "behaviour", "way", (Location("a.py", "A.f", 1, 9, "because"),))
