@@ -10,8 +10,10 @@ from pipeline.model.gateway import AnthropicModel
 from pipeline.model.prices import read_prices
 from pipeline.services import Budget, RunConfig
 from sandbox.backends import open_sandbox
+from sandbox.base import Limits
 from sandbox.docker import DockerSandbox
 from sandbox.errors import EngineUnavailable
+from sandbox.network.allow import SETTING, operator_entries
 from sandbox.process import ProcessSandbox
 
 Backend = DockerSandbox | ProcessSandbox
@@ -39,19 +41,40 @@ def open_backend(settings: Settings) -> Backend:
     """The sandbox in force; nothing is contacted yet. Await `close()` at the end.
 
     Raises SettingsError when the process backend is asked for with a model that is not on this
-    machine: what such a model orders must be isolated.
+    machine: what such a model orders must be isolated. So it does for what cannot be used.
     """
     if settings.sandbox == "process" and not settings.model_is_local:
         raise SettingsError(
             "PRISM_SANDBOX=process isolates nothing, so it is allowed only with a model on this "
             "machine (ANTHROPIC_BASE_URL on 127.0.0.1). Install a container engine, or unset it."
         )
+    try:
+        operator_entries({SETTING: settings.setup_hosts})
+    except ValueError as error:
+        raise SettingsError(f"{SETTING}: {error}") from error
     return open_sandbox(
         settings.sandbox,
         data_dir=settings.data_dir / "sandbox",
         image=settings.sandbox_image,
+        runtime=settings.sandbox_runtime,
+        allow_ptrace=settings.sandbox_ptrace,
+        limits=limits_of(settings),
         instance=instance_of(settings),
         allow_process=settings.model_is_local,
+    )
+
+
+def limits_of(settings: Settings) -> Limits:
+    """What one workspace may use."""
+    return Limits(
+        memory_mb=settings.sandbox_memory_mb,
+        cpus=settings.sandbox_cpus,
+        pids=settings.sandbox_processes,
+        tmp_mb=settings.sandbox_tmp_mb,
+        disk_mb=settings.sandbox_disk_mb,
+        files=settings.sandbox_files,
+        setup_timeout_s=settings.setup_minutes * 60,
+        test_timeout_s=settings.test_minutes * 60,
     )
 
 

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 WEAK_SECRETS = frozenset({"", "development", "secret", "webhook_secret", "changeme", "password"})
@@ -52,6 +53,18 @@ class Settings:
     recipe: str = "prism"  # PRISM_RECIPE
     sandbox: str = "docker"  # PRISM_SANDBOX: docker | process
     sandbox_image: str = ""  # PRISM_SANDBOX_IMAGE ("" = the image make test builds)
+    sandbox_images: str = ""  # PRISM_SANDBOX_IMAGES: per language, go=reference,rust=reference
+    sandbox_runtime: str = ""  # PRISM_SANDBOX_RUNTIME ("" = the engine's own): runsc
+    sandbox_ptrace: bool = False  # PRISM_SANDBOX_ALLOW_PTRACE: yes | no
+    sandbox_memory_mb: int = 2048  # PRISM_SANDBOX_MEMORY_MB: of one workspace, and so below
+    sandbox_cpus: float = 1.0  # PRISM_SANDBOX_CPUS
+    sandbox_processes: int = 256  # PRISM_SANDBOX_PROCESSES
+    sandbox_disk_mb: int = 4096  # PRISM_SANDBOX_DISK_MB
+    sandbox_files: int = 200_000  # PRISM_SANDBOX_FILES
+    sandbox_tmp_mb: int = 512  # PRISM_SANDBOX_TMP_MB
+    setup_minutes: float = 15.0  # PRISM_SANDBOX_SETUP_MINUTES
+    test_minutes: float = 20.0  # PRISM_SANDBOX_TEST_MINUTES
+    setup_hosts: str = ""  # PRISM_SETUP_HOSTS: what repositories may ask for
     max_parallel: int = 4  # PRISM_MAX_PARALLEL: agents at once in one run
     lease_s: float = 60.0  # PRISM_LEASE_SECONDS
     sweep_s: float = 30.0  # PRISM_SWEEP_SECONDS
@@ -110,7 +123,7 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         label=get.text("PRISM_LABEL", default.label),
         recipe=get.choice("PRISM_RECIPE", default.recipe, ("prism",)),
         sandbox=get.choice("PRISM_SANDBOX", default.sandbox, ("docker", "process")),
-        sandbox_image=get.text("PRISM_SANDBOX_IMAGE"),
+        **_sandbox(get, default),
         max_parallel=int(get.number("PRISM_MAX_PARALLEL", default.max_parallel)),
         lease_s=get.number("PRISM_LEASE_SECONDS", default.lease_s),
         sweep_s=get.number("PRISM_SWEEP_SECONDS", default.sweep_s),
@@ -121,6 +134,26 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         verdict_model=get.text("PRISM_VERDICT_MODEL"),
         prices=get.text("PRISM_PRICES"),
     )
+
+
+def _sandbox(get: "_Reader", default: Settings) -> dict[str, Any]:
+    """The fields about images, runtime and limits of the sandbox."""
+    ptrace = get.choice("PRISM_SANDBOX_ALLOW_PTRACE", "no", ("yes", "no"))
+    return {
+        "sandbox_image": get.text("PRISM_SANDBOX_IMAGE"),
+        "sandbox_images": get.text("PRISM_SANDBOX_IMAGES"),
+        "sandbox_runtime": get.text("PRISM_SANDBOX_RUNTIME"),
+        "sandbox_ptrace": ptrace == "yes",
+        "sandbox_memory_mb": get.whole("PRISM_SANDBOX_MEMORY_MB", default.sandbox_memory_mb, 64),
+        "sandbox_cpus": get.number("PRISM_SANDBOX_CPUS", default.sandbox_cpus, 0.1),
+        "sandbox_processes": get.whole("PRISM_SANDBOX_PROCESSES", default.sandbox_processes, 16),
+        "sandbox_disk_mb": get.whole("PRISM_SANDBOX_DISK_MB", default.sandbox_disk_mb, 64),
+        "sandbox_files": get.whole("PRISM_SANDBOX_FILES", default.sandbox_files, 1000),
+        "sandbox_tmp_mb": get.whole("PRISM_SANDBOX_TMP_MB", default.sandbox_tmp_mb, 16),
+        "setup_minutes": get.number("PRISM_SANDBOX_SETUP_MINUTES", default.setup_minutes),
+        "test_minutes": get.number("PRISM_SANDBOX_TEST_MINUTES", default.test_minutes),
+        "setup_hosts": get.text("PRISM_SETUP_HOSTS"),
+    }
 
 
 def require_webhook_secret(settings: Settings) -> None:
@@ -166,7 +199,7 @@ class _Reader:
             raise SettingsError(f"{name} must start with one of {allowed}.")
         return value
 
-    def number(self, name: str, default: float) -> float:
+    def number(self, name: str, default: float, least: float = 0.0) -> float:
         raw = self.text(name)
         try:
             value = float(raw) if raw else default
@@ -174,7 +207,12 @@ class _Reader:
             raise SettingsError(f"{name} must be a number, not {raw!r}.") from None
         if not 0 < value < math.inf:
             raise SettingsError(f"{name} must be a number greater than 0, not {raw!r}.")
+        if value < least:
+            raise SettingsError(f"{name} must be at least {least:g}, not {raw}.")
         return value
+
+    def whole(self, name: str, default: int, least: int) -> int:
+        return int(self.number(name, default, least))
 
     def port(self, name: str, default: int) -> int:
         value = self.number(name, default)

@@ -17,9 +17,10 @@ from app.jobs.worker import run_worker
 from app.ledger.engine import open_ledger
 from app.logs import configure_logs
 from app.runner import Runner
-from app.services import open_backend
+from app.services import Backend, open_backend
 from app.settings import Settings, SettingsError, require_data_dir
 from pipeline.model.prices import price_of, read_prices
+from sandbox.errors import SandboxError
 
 log = structlog.get_logger(__name__)
 
@@ -47,17 +48,41 @@ async def _work(settings: Settings) -> None:
     try:
         log.info("sandbox", state=await sandbox.check_engine())
         with _only_worker(settings) as alone, redis_url(settings) as url:
-            if alone:
-                log.info("orphans removed", count=await sandbox.remove_orphans())
+            log.info("orphans removed", count=await sandbox.remove_orphans(alone=alone))
             github = GitHubApp(settings)
             context = WorkerContext(
                 admit=partial(admit, Admission(engine, settings, github)),
                 run=Runner(settings, engine, github, sandbox),
             )
-            await run_worker(settings, engine, url, context)
+            sweep = asyncio.create_task(_sweep(sandbox, settings.sweep_s))
+            try:
+                await run_worker(settings, engine, url, context)
+            finally:
+                sweep.cancel()
+                await asyncio.gather(sweep, return_exceptions=True)
     finally:
         await sandbox.close()
         await engine.dispose()
+
+
+async def _sweep(sandbox: Backend, every_s: float) -> None:
+    """Remove what a failed removal or a killed process left on the engine, for good.
+
+    An engine that does not answer is said once, and once more when it is back.
+    """
+    is_down = False
+    while True:
+        await asyncio.sleep(every_s)
+        try:
+            count = await sandbox.remove_orphans()
+        except SandboxError as error:
+            if not is_down:
+                log.warning("sandbox lost", error=str(error))
+            is_down = True
+            continue
+        if is_down or count:
+            log.info("orphans removed", count=count)
+        is_down = False
 
 
 @contextmanager

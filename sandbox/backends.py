@@ -15,6 +15,8 @@ def open_sandbox(
     limits: Limits | None = None,
     instance: str = "prism",
     allow_process: bool = False,
+    runtime: str = "",
+    allow_ptrace: bool = False,
 ) -> DockerSandbox | ProcessSandbox:
     """The backend `kind` names; nothing is contacted yet (`check_engine` does that).
 
@@ -24,5 +26,11 @@ def open_sandbox(
     if kind == "process":
         return ProcessSandbox(data_dir=data_dir, allow=allow_process, limits=limits)
     if kind == "docker":
-        return DockerSandbox(image=image, limits=limits, instance=instance)
+        return DockerSandbox(
+            image=image,
+            limits=limits,
+            instance=instance,
+            runtime=runtime,
+            allow_ptrace=allow_ptrace,
+        )
     raise ValueError(f"The sandbox must be docker or process, not {kind!r}.")

@@ -18,13 +18,14 @@ from sandbox.base import (
     Workspace,
 )
 from sandbox.engine.builder import REPOSITORY, EnvironmentBuilder, remove_image
-from sandbox.engine.client import Engine
+from sandbox.engine.client import APIError, Engine
 from sandbox.engine.containers import SETUP_NETWORK, Host, started, workspace_args
 from sandbox.engine.facts import Facts, is_gvisor, look
 from sandbox.engine.images import base_image
 from sandbox.engine.owner import remove_orphans
 from sandbox.engine.runner import container_runner
 from sandbox.engine.watch import DiskWatch
+from sandbox.errors import SandboxError
 from sandbox.workspace import ShellWorkspace
 
 
@@ -109,7 +110,10 @@ class DockerSandbox:
         What this process or another living one works with is never touched. `alone` says that
         no other process can be using the instance, not even one that cannot be seen from here.
         """
-        return await self._engine.call(lambda c: remove_orphans(c, self._instance, alone))
+        try:
+            return await self._engine.call(lambda c: remove_orphans(c, self._instance, alone))
+        except APIError as error:
+            raise SandboxError(f"What is left over cannot be removed: {error}") from error
 
     async def remove_environments(self, repository: str) -> int:
         """Remove the stored environments of a repository (its Source key); returns how many."""

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 def test_every_variable_that_is_read_is_documented() -> None:
     """Each environment name in settings.py has a row in docs/configuration.md, and no other."""
     source = (ROOT / "app/settings.py").read_text()
-    reads = r'(?:text|url|port|number|choice)\(\s*"([A-Z_]+)"|environ\.get\("([A-Z_]+)"'
+    reads = r'(?:text|url|port|number|whole|choice)\(\s*"([A-Z_]+)"|environ\.get\("([A-Z_]+)"'
     names = re.findall(reads, source)
     read = {left or right for left, right in names}
     page = (ROOT / "docs/configuration.md").read_text()
