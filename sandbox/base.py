@@ -179,6 +179,9 @@ class Source(Protocol):
     async def files(self) -> tuple[str, ...]:
         """Paths of all regular files at the commit, sorted."""
 
+    async def blobs(self) -> Mapping[str, str]:
+        """Paths of all regular files with the object names of their contents."""
+
     async def read(self, path: str) -> bytes | None:
         """The file's bytes at the commit, None when there is no such file."""
 

@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from pipeline.services import CallAddress
 from pipeline.values import Usage
 from sandbox.base import Command, ExecResult, TestRun
 from sandbox.errors import FileNotFound
+from sandbox.memory import Memory
 
 
 class MemorySource:
@@ -34,6 +37,9 @@ class MemorySource:
 
     async def files(self) -> tuple[str, ...]:
         return tuple(sorted(self._files))
+
+    async def blobs(self) -> dict[str, str]:
+        return {path: sha1(text.encode()).hexdigest() for path, text in self._files.items()}
 
     async def read(self, path: str) -> bytes | None:
         text = self._files.get(path)
@@ -53,6 +59,7 @@ class LocalWorkspace:
     def __init__(self, root: Path, files: Mapping[str, str]) -> None:
         self.root = root
         self.tested: list[tuple[str, ...]] = []
+        self.memory = Memory()
         root.mkdir(parents=True, exist_ok=True)
         for path, text in files.items():
             self._write(path, text)
@@ -107,6 +114,17 @@ class LocalWorkspace:
     async def restore(self, snapshot: str) -> None:
         self._git("read-tree", "--reset", "-u", snapshot)
         self._git("clean", "-qfd")
+
+    @asynccontextmanager
+    async def fork(self, snapshot: str = "") -> AsyncIterator["LocalWorkspace"]:
+        wanted = snapshot or await self.snapshot()
+        with tempfile.TemporaryDirectory() as folder:
+            child = LocalWorkspace(Path(folder), {})
+            child.base, child.memory = self.base, self.memory.copy()
+            objects = child.root / ".git/objects/info/alternates"
+            objects.write_text(f"{self.root}/.git/objects\n")
+            await child.restore(wanted)
+            yield child
 
     async def diff(self) -> str:
         self._git("add", "-A")

@@ -32,13 +32,18 @@ class MirrorSource:
 
     async def files(self) -> tuple[str, ...]:
         """Paths of all regular files, sorted; names that are not UTF-8 are left out."""
+        return tuple(sorted(await self.blobs()))
+
+    async def blobs(self) -> dict[str, str]:
+        """The same paths with the object names of their contents."""
         listing = await git(self.mirror, "ls-tree", "-r", "-z", "--full-tree", self.base_commit)
-        paths = []
+        found = {}
         for entry in listing.split(b"\0"):
             meta, _, name = entry.partition(b"\t")
-            if meta.split(b" ")[0] in REGULAR and (path := _utf8(name)) is not None:
-                paths.append(path)
-        return tuple(sorted(paths))
+            fields = meta.split(b" ")
+            if fields[0] in REGULAR and (path := _utf8(name)) is not None:
+                found[path] = fields[2].decode("ascii")
+        return found
 
     async def read(self, path: str) -> bytes | None:
         """The file's bytes, None for anything but a regular file."""

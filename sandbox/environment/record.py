@@ -8,6 +8,7 @@ from hashlib import sha256
 from pydantic import TypeAdapter
 
 from sandbox.base import Environment, EnvironmentPlan, Source, TestRun
+from sandbox.environment.inputs import inputs
 
 # Raised when a change of this package makes older environments unusable.
 RECIPE_VERSION = 3
@@ -21,6 +22,23 @@ def environment_key(
 ) -> str:
     """Hash of everything an environment depends on; `base` is an image id or an interpreter."""
     parts = [RECIPE_VERSION, source.repository, source.base_commit, asdict(plan), base]
+    text = json.dumps([*parts, dict(variables)], sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:32]
+
+
+def dependencies_key(
+    source: Source,
+    plan: EnvironmentPlan,
+    base: str,
+    variables: Mapping[str, str],
+    blobs: Mapping[str, str],
+) -> str:
+    """Hash of what the set-up lines install: the same for commits with the same inputs.
+
+    How the plan was found and how its tests are read does not count.
+    """
+    what = replace(plan, origin="", notes=(), runner="exit_code")
+    parts = [RECIPE_VERSION, source.repository, asdict(what), base, inputs(plan, blobs)]
     text = json.dumps([*parts, dict(variables)], sort_keys=True)
     return sha256(text.encode()).hexdigest()[:32]
 

@@ -47,8 +47,12 @@ class GitSource:
         return subprocess.run([*GIT, *args], cwd=self.directory, check=True, stdout=-1).stdout
 
     async def files(self) -> tuple[str, ...]:
+        return tuple(sorted(await self.blobs()))
+
+    async def blobs(self) -> dict[str, str]:
         rows = self._git("ls-tree", "-r", "-z", self.base_commit).decode().split("\0")
-        return tuple(sorted(row.split("\t", 1)[1] for row in rows if row.startswith("100")))
+        entries = (row.split("\t", 1) for row in rows if row.startswith("100"))
+        return {path: meta.split()[2] for meta, path in entries}
 
     async def read(self, path: str) -> bytes | None:
         if path not in await self.files():
