@@ -12,7 +12,7 @@ from typing import Any
 
 from sandbox.base import WORKSPACE_PATH, Limits
 from sandbox.engine.client import APIError, Engine, ImageNotFound, LogConfig, NotFound, Ulimit
-from sandbox.engine.owner import IN_USE, OWNER, this_process
+from sandbox.engine.owner import IN_USE, OWNER, PREFIX, this_process
 from sandbox.engine.seccomp import profile
 from sandbox.errors import SandboxError, WorkspaceLost
 
@@ -113,7 +113,7 @@ def _quota(disk_mb: int, host: Host) -> dict[str, Any]:
 @asynccontextmanager
 async def started(engine: Engine, args: Mapping[str, Any]) -> AsyncIterator[str]:
     """A running container by name; leaving kills and removes it, cancelled or not."""
-    name = f"prism-{secrets.token_hex(8)}"
+    name = f"{PREFIX}{secrets.token_hex(8)}"
     IN_USE.add(name)
     try:
         try:

@@ -1,6 +1,7 @@
 """Whose containers are whose: find those that nobody uses any more.
 
-Every container carries the process that made it. One is an orphan when that process is gone, or
+Every container carries the process that made it (an image may pass the mark of an earlier one
+on, so everything that makes containers sets it). One is an orphan when that process is gone, or
 when it is this process and the container is not in use here: then its removal failed. Another
 process's containers are never touched while it lives, whatever run they belong to.
 """
@@ -13,6 +14,7 @@ from typing import Any
 from sandbox.engine.client import APIError
 
 OWNER = "prism.process"
+PREFIX = "prism-"  # of the names that this process gives; the engine makes up others
 IN_USE: set[str] = set()  # names of this process's containers; a name is unique on the engine
 _GONE_OR_GOING = {404, 409}
 
@@ -41,8 +43,9 @@ def remove_orphans(client: Any, instance: str, alone: bool = False) -> int:
 
 
 def _is_orphan(owner: str, names: list[str], alone: bool) -> bool:
-    if owner == this_process():
-        return IN_USE.isdisjoint(name.removeprefix("/") for name in names)
+    if owner == this_process():  # one without a given name lives for two calls only
+        name = next(iter(names), "").removeprefix("/")
+        return name.startswith(PREFIX) and name not in IN_USE
     return _is_gone(owner, alone)
 
 
