@@ -34,7 +34,7 @@ class Memory:
     def put(self, name: str, value: Any) -> None:
         """Remember a value; raises NotAllowed for what is no JSON or beyond the bounds."""
         try:
-            text = json.dumps(value, allow_nan=False)
+            text = json.dumps(value, allow_nan=False, ensure_ascii=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise NotAllowed(f"{name[:MAX_NAME]!r} cannot be remembered: {error}") from error
         others = {known: kept for known, kept in self._texts.items() if known != name}

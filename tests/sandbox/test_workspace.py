@@ -1,6 +1,7 @@
 """Files, snapshots and patches, the same on both backends."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,13 @@ async def tree(ready: Ready) -> AsyncIterator[Workspace]:
     sandbox, environment = ready
     async with sandbox.workspace(environment, "candidate", "run-1") as workspace:
         yield workspace
+
+
+async def mine(docker: DockerSandbox) -> list[str]:
+    """The running containers of this sandbox's workspaces."""
+    labels = {"label": [f"prism.instance={docker._instance}", "prism.role=candidate"]}
+    found = await docker._engine.call(lambda c: c.api.containers(filters=labels))
+    return [container["Id"] for container in found]
 
 
 CHANGES = """
@@ -198,17 +206,133 @@ async def test_odd_files_left_behind(tree: Workspace, line: str) -> None:
     assert "+fixed" in await tree.diff()
 
 
-async def test_stale_locks(tree: Workspace) -> None:
-    """A lock that an ended git left in the harness's repository stops nothing."""
-    clean = await tree.snapshot()
-    folder = "$(dirname $PWD)/git" if tree.path != "/workspace" else "/opt/prism/snapshots/git"
-    locks = f"touch {folder}/index.lock {folder}/HEAD.lock {folder}/refs/prism/{clean}.lock"
-    assert (await tree.exec(Command(locks))).ok
-    await tree.write("fix.txt", "fixed\n")
-    await tree.snapshot()
-    await tree.exec(Command(locks))
-    await tree.restore(clean)
-    assert await tree.diff() == ""
+async def test_fork(tree: Workspace) -> None:
+    """A fork goes on from a snapshot in a copy of its own, with the memory as it was."""
+    await tree.write("notes.txt", "one")
+    first = await tree.snapshot()
+    await tree.exec(Command("printf 'caf\\351' > latin.txt; rm data/logo.bin; echo 2 > notes.txt"))
+    tree.memory.put("plan", {"steps": [1]})
+    patch = await tree.diff()
+    async with tree.fork() as child:
+        tree.memory.put("plan", None)
+        assert child.memory.get("plan") == {"steps": [1]}
+        assert await child.diff() == patch
+        await child.write("own.txt", "of the child")
+        await child.restore(first)
+        assert await child.read("notes.txt") == "one"
+        own = await child.snapshot()
+        async with child.fork(first) as grandchild:
+            assert await grandchild.read("notes.txt") == "one"
+        await child.write("notes.txt", "three")
+        await child.restore(own)
+    assert await tree.diff() == patch
+    with pytest.raises(SandboxError, match="no such snapshot"):
+        async with tree.fork("0" * 40):
+            pass
+
+
+@pytest.mark.engine
+async def test_fork_is_a_container_of_its_own(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Same path, no processes and nothing from outside the tree; a large snapshot is refused."""
+    await workspace.exec(
+        Command("echo x > /tmp/x; echo x > ~/x; setsid sleep 54321 >/dev/null 2>&1 &")
+    )
+    async with workspace.fork() as child:
+        assert child.path == workspace.path
+        left = "ls /tmp/x ~/x 2>/dev/null; ps -u 10001 -o args= | grep '[s]leep 54321'"
+        assert (await child.exec(Command(left))).output == ""
+    monkeypatch.setattr("sandbox.workspace.PACK_LIMIT", 2_000_000)
+    await workspace.exec(Command("head -c 3000000 /dev/urandom > large"))
+    with pytest.raises(NotAllowed, match="larger than 2 MB"):
+        async with workspace.fork():
+            pass
+
+
+UNDERMINE = """
+cd /opt/prism/snapshots
+rm -rf git; mv git gone; chmod -R 777 .; touch git/index.lock git/own/index.lock git/refs/prism/x
+git --git-dir=git update-ref -d refs/prism/base
+for r in git/refs/prism/*; do echo 0 > $r; done; echo > git/own/index; echo > git/config
+find git/objects -type f -exec sh -c 'echo > "$1"' _ {} \\;
+ps -u 10003 -o pid= | xargs -r kill -9; kill -9 -1
+"""
+
+
+@pytest.mark.engine
+async def test_snapshots_are_out_of_reach(workspace: Workspace) -> None:
+    """Repository code cannot change, move or delete a snapshot, and not run what reads it."""
+    await workspace.write("notes.txt", "one")
+    first = await workspace.snapshot()
+    evil = "echo 'touch /opt/prism/snapshots/git/own/taken' > /tmp/evil; chmod +x /tmp/evil"
+    nested = (
+        "mkdir sub; cd sub; git init -q; git -c user.name=a -c user.email=a@localhost commit -q"
+        " --allow-empty -m 1; git config core.fsmonitor /tmp/evil; cd .."
+    )
+    attributes = "echo '* filter=evil' > .gitattributes; git config filter.evil.clean /tmp/evil"
+    assert (await workspace.exec(Command(f"{evil}; {nested}; {attributes}"))).ok
+    for _ in range(2):  # the nested repository is known to the index from the second time on
+        await workspace.snapshot()
+    assert "Subproject commit" in await workspace.diff()
+    await workspace.exec(Command(UNDERMINE))
+    assert (await workspace.exec(Command("ls /opt/prism/snapshots/git/own"))).output == "index\n"
+    await workspace.restore(first)
+    assert await workspace.read("notes.txt") == "one"
+    assert (await workspace.exec(Command("test ! -e .gitattributes.x && ls"))).output.count(
+        "sub"
+    ) == 0
+
+
+@pytest.mark.engine
+async def test_snapshots_survive_a_restart(docker: DockerSandbox, workspace: Workspace) -> None:
+    """Ending everything the hard way loses no snapshot."""
+    await workspace.write("notes.txt", "one")
+    first = await workspace.snapshot()
+    (container,) = await mine(docker)
+    await docker._engine.call(lambda c: c.api.restart(container, timeout=0))
+    await workspace.write("notes.txt", "two")
+    await workspace.restore(first)
+    assert await workspace.read("notes.txt") == "one"
+
+
+async def test_lock_of_an_ended_git(plain: Ready) -> None:
+    """A lock that the harness's own git left when it was ended stops nothing."""
+    sandbox, environment = plain
+    async with sandbox.workspace(environment, "candidate", "run-1") as tree:
+        clean = await tree.snapshot()
+        folder = "$(dirname $PWD)/git"
+        locks = f"touch {folder}/own/index.lock {folder}/refs/prism/{clean}.lock"
+        assert (await tree.exec(Command(locks))).ok
+        await tree.write("fix.txt", "fixed\n")
+        await tree.snapshot()
+        assert (await tree.exec(Command(locks))).ok
+        await tree.restore(clean)
+        assert await tree.diff() == ""
+
+
+async def test_plan_with_directory_and_variables(ready: Ready) -> None:
+    """Tests run in the plan's folder; its variables are there for tests and for commands."""
+    sandbox, environment = ready
+    plan = replace(
+        environment.plan,
+        test="test $WHO = me && basename $PWD && ls",
+        runner="exit_code",
+        directory="tests",
+        variables=(("WHO", "me"),),
+    )
+    async with sandbox.workspace(replace(environment, plan=plan), "verify", "run-1") as tree:
+        run = await tree.test()
+        assert dict(run.results) == {"suite": "pass"}
+        assert run.output.startswith("tests\ntest_total.py\n")
+        assert (await tree.exec(Command("echo $WHO; basename $PWD"))).output.startswith("me\n")
+        await tree.exec(Command("rm -rf tests"))
+        assert (await tree.test()).results == {}
+    plan = replace(environment.plan, directory="tests", variables=(("PYTEST_ADDOPTS", "-rp"),))
+    async with sandbox.workspace(replace(environment, plan=plan), "verify", "run-1") as tree:
+        run = await tree.test(("tests/test_total.py",))
+        assert sorted(run.results.values()) == ["fail", "pass"]
+        assert "PASSED test_total.py::test_total" in run.output.replace("tests/", "")
 
 
 async def test_repository_of_the_setup_stays(tree: Workspace) -> None:
