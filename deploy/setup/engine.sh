@@ -3,6 +3,7 @@
 #
 # As root on Debian it installs and starts Docker Engine where there is none. Quick and silent
 # when all is there; the daemon it starts keeps running, its log is /var/log/prism-dockerd.log.
+# Names of images (go, rust, java …) after it build those too: engine.sh base go
 # With --if-running it installs and starts nothing, and is content when no engine answers.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -63,4 +64,4 @@ if ! answers; then
         "on Debian, where it installs and starts one." >&2
     exit 1
 fi
-exec "$here/../sandbox/build.sh"
+exec "$here/../sandbox/build.sh" "$@"
