@@ -1,12 +1,13 @@
 """Failures people can do something about, in their words: what happened, kept, next."""
 
 from app.github.errors import GitHubError
-from app.messages.facts import Failure
+from app.messages.facts import Failure, SetupFailure
 from pipeline.errors import (
     BudgetExhausted,
     EmptyRepository,
     ModelError,
     ModelRejected,
+    NoEnvironment,
     PipelineError,
     PriceUnknown,
 )
@@ -53,6 +54,19 @@ _PHASES: tuple[tuple[type[Exception], str, str], ...] = (
     (Exception, "pipeline", _AGAIN),
 )
 _LOG_LINES = 15
+_HOSTS = (
+    "If the set-up needs the refused hosts: name them in `env.hosts` of `.github/prism.yml`, and "
+    "ask whoever runs this server to allow them with `PRISM_SETUP_HOSTS`."
+)
+_PIN = (
+    "Write a set-up that works into `.github/prism.yml` on the default branch: `env.setup` and "
+    "`env.test`; where needed `env.apt` (Debian packages), `env.vars`, `env.directory`."
+)
+_TRY = "`prism env build` carries it out on a clone and shows the whole log."
+_UNTESTED = (
+    "Or let runs go on without tests when the set-up fails: `env.untested: true`. Pull requests "
+    "then say so."
+)
 
 
 def failure_of(error: Exception) -> Failure:
@@ -61,6 +75,26 @@ def failure_of(error: Exception) -> Failure:
         return Failure("environment", str(error), "", _SETUP, _end(error.log))
     phase, next_step = next(row[1:] for row in _PHASES if isinstance(error, row[0]))
     return Failure(phase, str(error), _KEPT, next_step)
+
+
+def setup_failure_of(error: NoEnvironment) -> SetupFailure:
+    """A set-up that failed, with what people can do about this one."""
+    how = "it did not end in time" if error.exit_code is None else f"exit code {error.exit_code}"
+    return SetupFailure(
+        cause=str(error),
+        line=error.line,
+        how=how,
+        origin=error.origin,
+        denied=error.denied,
+        agent=error.agent,
+        next_steps=(
+            *((_HOSTS,) if error.denied else ()),
+            f"{_PIN} {_TRY}",
+            _UNTESTED,
+            "Then comment `/prism rerun`.",
+        ),
+        log=_end(error.log),
+    )
 
 
 def _end(log: str) -> str:

@@ -18,10 +18,11 @@ from app.failures import (
     NO_LONGER_ALLOWED,
     STILL_UNREACHABLE,
     failure_of,
+    setup_failure_of,
 )
 from app.github.errors import GitHubError, PatchRefused, RateLimited, SecretInText
 from app.github.mirror import Remote
-from app.github.publisher import Author, Branch, Change, Published, Text, publish
+from app.github.publisher import Author, Branch, Change, Published, publish
 from app.github.recorder import Recorder
 from app.github.source import MirrorSource, checkout
 from app.github.status import StatusBoard
@@ -32,9 +33,10 @@ from app.ledger.items import SqlJournal
 from app.ledger.runs import Claim, Run
 from app.ledger.snapshots import Snapshot
 from app.messages import render, view
-from app.messages.facts import Failure, Removal, RunFacts
+from app.messages.facts import Failure, PullRequestText, Removal, RunFacts, SetupFailure
 from app.services import open_model, run_config
 from app.settings import Settings
+from pipeline.errors import NoEnvironment
 from pipeline.resolve import resolve
 from pipeline.services import Services
 from pipeline.values import Decision, Task
@@ -119,8 +121,6 @@ class _Work:
             if decision.outcome == "no_patch":
                 return await self._abstain(decision)
             return await self._publish(source, decision)
-        except PatchRefused as error:
-            return await self._refuse(error)
         except (ConnectionError, RateLimited) as error:
             if _elapsed(self.run) > PATIENCE_S:
                 return await self._fail(replace(STILL_UNREACHABLE, cause=str(error)))
@@ -128,7 +128,15 @@ class _Work:
             raise  # not now: the run is given back
         except EXPECTED as error:
             log.warning("run failed", run_id=self.run.id, error=str(error))
-            return await self._fail(failure_of(error))
+            return await self._explain(error)
+
+    async def _explain(self, error: Exception) -> RunEnd:
+        """Words on the issue for what people can do something about."""
+        if isinstance(error, PatchRefused):
+            return await self._refuse(error)
+        if isinstance(error, NoEnvironment):
+            return await self._no_environment(setup_failure_of(error))
+        return await self._fail(failure_of(error))
 
     async def _checkout(self) -> MirrorSource:
         runner, run = self.runner, self.run
@@ -184,8 +192,8 @@ class _Work:
             issue_author=Author(self.snapshot.author, self.snapshot.author_id),
         )
 
-        def compose(branch: Branch) -> Text:
-            made = render.pull_request(
+        def compose(branch: Branch) -> PullRequestText:
+            return render.pull_request(
                 self.facts,
                 decision,
                 usage,
@@ -194,7 +202,6 @@ class _Work:
                 ci_held=branch.ci_held,
                 held=branch.held,
             )
-            return Text(made.title, made.body)
 
         published = await self._send(source, change, compose)
         if published is None:
@@ -207,21 +214,20 @@ class _Work:
         return RunEnd("done", f"Pull request #{number}: {published.pull.url}")
 
     async def _send(
-        self, source: MirrorSource, change: Change, compose: Callable[[Branch], Text]
+        self, source: MirrorSource, change: Change, compose: Callable[[Branch], PullRequestText]
     ) -> Published | None:
         """Publish with a token of its own; None when the requester may not write any more."""
         run = self.run
         place = (run.installation_id, run.repository_id, run.repository)
         async with self.runner.github.repository(*place, "publish") as repo:
             permission = await repo.permission(run.requested_by)
-            is_same = permission is not None and permission.user_id == run.requested_by_id
-            if permission is None or not (is_same and permission.can_write):
+            if permission is None or not permission.lets_write(run.requested_by_id):
                 return None
             return await publish(repo, self.recorder, source.mirror, change, compose)
 
     async def _abstain(self, decision: Decision) -> RunEnd:
         usage = await self.budget.spent()
-        if any("(budget)" in note for note in decision.notes):
+        if decision.out_of_budget:
             text = render.budget_reached(self.facts, decision, usage, _elapsed(self.run))
             await self.board.finish(text)
             return RunEnd("budget_exhausted", f"Budget reached. {view.written(decision)}")
@@ -234,6 +240,15 @@ class _Work:
         text = render.refused(self.facts, error.reasons, usage, _elapsed(self.run))
         await self.board.finish(text)
         return RunEnd("rejected", f"Refused by the patch policy: {' '.join(error.reasons)}")
+
+    async def _no_environment(self, failure: SetupFailure) -> RunEnd:
+        usage, elapsed_s = await self.budget.spent(), _elapsed(self.run)
+        try:
+            await self.board.finish(render.no_environment(self.facts, failure, usage, elapsed_s))
+        except SecretInText as error:  # what a set-up printed may hold a token: tell the rest
+            bare = replace(failure, cause=str(error), line="", agent="", log="")
+            await self.board.finish(render.no_environment(self.facts, bare, usage, elapsed_s))
+        return RunEnd("no_environment", f"No environment. {failure.cause}")
 
     async def _tell_waiting(self, error: Exception) -> None:
         usage = await self.budget.spent()

@@ -15,12 +15,17 @@ from sandbox.patch.patch import combine, paths
 
 
 async def decide(
-    x: Exploration, candidates: tuple[Candidate, ...], notes: tuple[str, ...] = ()
+    x: Exploration,
+    candidates: tuple[Candidate, ...],
+    notes: tuple[str, ...] = (),
+    *,
+    out_of_budget: bool = False,
 ) -> Decision:
     """Verify every candidate, vote, and put the winner's patch together with its tests.
 
     Costs at most one model call and one workspace for each different patch. The vote itself is
-    pure: `vote` over the decision's own evidence gives the same ballot again.
+    pure: `vote` over the decision's own evidence gives the same ballot again. `out_of_budget`
+    tells that some sample was lost to a used-up budget.
     """
     services = x.services
     exclusions = await find_exclusions(services, x.task, x.environment, candidates)
@@ -46,6 +51,7 @@ async def decide(
             environment=environment_note(x.environment),
             baseline=baseline_note(x.environment),
             notes=notes,
+            out_of_budget=out_of_budget,
         )
 
     decision = await step(services.journal, "vote", "decision", Decision, work)

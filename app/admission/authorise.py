@@ -51,9 +51,11 @@ async def why_not(repo: "GitHubRepo", event: Event) -> str:
         raise Later(BAD_KEY_WAIT_S, f"The App's key is not accepted: {error.message}") from error
     if permission is None:
         return "not a collaborator"
+    if permission.lets_write(sender.id):
+        return ""
     if permission.user_id != sender.id:
         return "the login belongs to somebody else now"
-    return "" if permission.can_write else f"role {permission.role} is less than write"
+    return f"role {permission.role} is less than write"
 
 
 def _why_no_person(sender: Sender, own_login: str) -> str:

@@ -23,6 +23,7 @@ from app.github.once import find_or_create, repeated
 from app.github.patching import ChangedFile, PatchedTree, apply_patch
 from app.github.recorder import Recorder
 from app.github.values import Commit, Pull, TreeEntry
+from app.messages.facts import PullRequestText
 from pipeline.evidence.policy import check_patch
 
 if TYPE_CHECKING:
@@ -70,14 +71,6 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """Title and body of the pull request."""
-
-    title: str
-    body: str
-
-
-@dataclass(frozen=True, slots=True)
 class Published:
     """What a person can look at now."""
 
@@ -90,7 +83,7 @@ async def publish(
     recorder: Recorder,
     mirror: Mirror,
     change: Change,
-    compose: Callable[[Branch], Text],
+    compose: Callable[[Branch], PullRequestText],
 ) -> Published:
     """Publish once, however often this is called for a run.
 
@@ -114,7 +107,7 @@ async def _can_write(repo: "GitHubRepo", author: Author) -> bool:
         permission = await repo.permission(author.login)
     except GitHubError:
         return False  # unknown is no
-    return permission is not None and permission.can_write and permission.user_id == author.user_id
+    return permission is not None and permission.lets_write(author.user_id)
 
 
 async def _ensure_branch(
@@ -194,7 +187,7 @@ async def _ensure_pull(
     recorder: Recorder,
     change: Change,
     branch: Branch,
-    compose: Callable[[Branch], Text],
+    compose: Callable[[Branch], PullRequestText],
 ) -> Pull:
     await recorder.intend(
         "pull_request", {"issue": change.issue_number, "base": change.base_branch}

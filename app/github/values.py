@@ -64,6 +64,10 @@ class Permission:
             return False
         return self.role in WRITER_ROLES or self.base in {"write", "admin"}
 
+    def lets_write(self, user_id: int) -> bool:
+        """Whether this is the access of that very person and allows writing."""
+        return self.can_write and self.user_id == user_id
+
 
 @dataclass(frozen=True, slots=True)
 class Comment:

@@ -32,7 +32,10 @@ metadata = MetaData(
 )
 
 ACTIVE_STATES = ("queued", "running", "publishing")
-TERMINAL_STATES = ("done", "no_fix", "rejected", "cancelled", "budget_exhausted", "failed", "dead")
+TERMINAL_STATES = (
+    *("done", "no_fix", "rejected", "no_environment", "budget_exhausted"),
+    *("cancelled", "failed", "dead"),
+)
 
 inbox = Table(
     "inbox",

@@ -39,6 +39,14 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class PullRequestText:
+    """Title and body of a pull request; the title is also the commit's subject."""
+
+    title: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
 class StageState:
     """Where a stage stands: `done` of `total` items, and one short sentence."""
 
@@ -61,3 +69,22 @@ class Failure:
     kept: str = ""
     next_step: str = "Comment `/prism rerun` to try again."
     log: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SetupFailure:
+    """Why a repository could not be set up.
+
+    `line` is the set-up line that failed and `how` its end in words; `origin` says where it came
+    from, `denied` which hosts it was refused, `agent` how the set-up agent ended ("" when it was
+    not asked), `log` is the end of what was printed. `next_steps` are what a person can do.
+    """
+
+    cause: str
+    line: str
+    how: str
+    origin: str
+    denied: tuple[str, ...]
+    agent: str
+    next_steps: tuple[str, ...]
+    log: str

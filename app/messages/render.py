@@ -2,14 +2,20 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from app.messages import view
-from app.messages.facts import Failure, Removal, RunFacts, StageState
+from app.messages.facts import (
+    Failure,
+    PullRequestText,
+    Removal,
+    RunFacts,
+    SetupFailure,
+    StageState,
+)
 from app.messages.outgoing import LIMIT, code, fenced, inline, title
 from pipeline.services import PipelineStage
 from pipeline.values import Decision, Task, Usage
@@ -30,14 +36,6 @@ STAGES: tuple[tuple[PipelineStage, str], ...] = (
     ("vote", "vote"),
     ("publish", "publish"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class PullRequestText:
-    """Title and body of a pull request; the title is also the commit's subject."""
-
-    title: str
-    body: str
 
 
 def status(
@@ -75,6 +73,11 @@ def failed(
 ) -> str:
     """The status comment's end when Prism could not do its work."""
     return _end("failed", facts, usage or Usage(), elapsed_s, failure=failure)
+
+
+def no_environment(facts: RunFacts, failure: SetupFailure, usage: Usage, elapsed_s: float) -> str:
+    """The status comment's end when the repository could not be set up."""
+    return _end("no_environment", facts, usage, elapsed_s, failure=failure)
 
 
 def waiting(facts: RunFacts, cause: str, usage: Usage, elapsed_s: float) -> str:

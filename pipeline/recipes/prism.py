@@ -23,7 +23,9 @@ async def prism(x: Exploration) -> Decision:
     syntheses = await _syntheses(x, globals_[: config.n_synthesis], globals_ + locals_)
     explored = globals_ + locals_ + syntheses
     candidates = await _patches(x, explored)
-    return await decide(x, candidates, lost_notes(explored, candidates))
+    ended = {each.exit_status for each in explored} | {each.exit_status for each in candidates}
+    notes = lost_notes(explored, candidates)
+    return await decide(x, candidates, notes, out_of_budget="budget" in ended)
 
 
 def lost_notes(

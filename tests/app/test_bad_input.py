@@ -212,10 +212,12 @@ async def test_a_setup_that_fails_is_told_with_the_end_of_its_log(shared: Prism)
     run = await prism.ended()
 
     (comment,) = prism.comments
-    assert run.state == "failed"
-    assert "ended with 7" in comment.body
+    assert (run.state, run.crash_count) == ("no_environment", 0)
+    assert "**no environment**" in comment.body
+    assert "| how it ended | exit code 7 |" in comment.body
     assert "\nno compiler here\n" in comment.body
-    assert "`.github/prism.yml`" in comment.body
+    for words in ("`.github/prism.yml`", "`env.untested: true`", "`/prism rerun`"):
+        assert words in comment.body
     assert prism.pulls == []
 
 
@@ -228,8 +230,8 @@ async def test_a_secret_in_the_log_of_a_setup_stays_here(shared: Prism) -> None:
     run = await prism.ended()
 
     (comment,) = prism.comments
-    assert (run.state, run.crash_count) == ("failed", 0)
-    assert "could not finish" in comment.body
+    assert (run.state, run.crash_count) == ("no_environment", 0)
+    assert "**no environment**" in comment.body
     assert "ghp_" not in comment.body
 
 

@@ -14,10 +14,11 @@ from app.github.errors import (
     TreeMismatch,
 )
 from app.github.patching import apply_patch
-from app.github.publisher import Author, Branch, Change, Text, publish
+from app.github.publisher import Author, Branch, Change, publish
 from app.github.recorder import Recorder
 from app.ledger import effects
 from app.ledger.errors import Fenced
+from app.messages.facts import PullRequestText
 
 PATCH = """diff --git a/src/calc.py b/src/calc.py
 --- a/src/calc.py
@@ -59,9 +60,9 @@ new file mode 120000
 """
 
 
-def compose(branch: Branch) -> Text:
+def compose(branch: Branch) -> PullRequestText:
     """A body that shows what the publisher told."""
-    return Text("Add the numbers", f"Fixes #1\n\n{branch.moved_from or 'own branch'}")
+    return PullRequestText("Add the numbers", f"Fixes #1\n\n{branch.moved_from or 'own branch'}")
 
 
 class Desk:
@@ -86,7 +87,7 @@ class Desk:
         }
         return Change(**{**values, **other})
 
-    async def publish(self, patch: str = PATCH, text: Text | None = None, **other):
+    async def publish(self, patch: str = PATCH, text: PullRequestText | None = None, **other):
         source = await self.site.source()
         change = self.change(patch, **other)
         words = (lambda _: text) if text else compose
@@ -200,7 +201,7 @@ async def test_a_text_with_a_secret_stops_everything(desk):
     """A pull request that would show a key is not made, and neither is its branch."""
     key = "ghs_123456_" + "a1B2c3D4" * 12
     with pytest.raises(SecretInText):
-        await desk.publish(text=Text("Add the numbers", f"the log says {key}"))
+        await desk.publish(text=PullRequestText("Add the numbers", f"the log says {key}"))
     assert desk.branches() == []
 
 

@@ -101,6 +101,8 @@ def make(text: str = "plain") -> Decision:
         environment="detected: pip, 41 s",
         baseline="157 tests pass, 0 fail before any change (`pytest -q`, 148 s)",
         notes=(text,),
+        untested=text if text == EVIL else "",
+        pin=text if text == EVIL else "",
     )
 
 

@@ -8,8 +8,10 @@ import pytest
 from markdown_it import MarkdownIt
 
 from app.admission.commands import COMMANDS as PARSED
+from app.failures import setup_failure_of
 from app.messages import render
-from app.messages.facts import Failure, StageState
+from app.messages.facts import Failure, SetupFailure, StageState
+from pipeline.errors import NoEnvironment
 from pipeline.values import Ballot, Gate, PolicyVerdict, Task, Usage
 from sandbox.patch.patch import combine
 
@@ -37,6 +39,7 @@ def everything(facts, decision, usage) -> dict[str, str]:
         "no_patch": render.no_patch(facts, lost, usage, 1900.0),
         "failed": render.failed(facts, FAILURE, usage, 5.0),
         "budget": render.budget_reached(facts, lost, usage, 5.0),
+        "no_environment": render.no_environment(facts, setup_failure(decision), usage, 5.0),
         "waiting": render.waiting(facts, "The model API did not answer.", usage, 5.0),
         "refused": render.refused(facts, ("x: y",), usage, 5.0),
         "label_on_pull_request": render.label_on_pull_request(facts.label),
@@ -46,6 +49,15 @@ def everything(facts, decision, usage) -> dict[str, str]:
         "local_report": render.local_report(task, decision, usage),
         "local_report without a patch": render.local_report(task, lost, usage),
     }
+
+
+def setup_failure(decision) -> SetupFailure:
+    """A set-up that failed, with the decision's own text in all that a repository can write."""
+    (text,) = decision.notes
+    denied = ("files.example.org", text)
+    return SetupFailure(
+        text, text, "exit code 3", text, denied, text, ("Comment `/prism rerun`.",), text
+    )
 
 
 def no_winner(decision) -> Ballot:
@@ -293,3 +305,51 @@ def test_logs_of_failures_stay_readable(facts):
     """The end of a set-up's log is a block, not one long line."""
     text = render.failed(facts, Failure("environment", "It failed.", log="line 1\nline 2"))
     assert "```text\nline 1\nline 2\n```" in text
+
+
+def test_a_failed_setup_is_told_with_what_can_be_done(facts, decision, usage):
+    """The line, its end, the refused hosts, the log as a block, and the keys that help."""
+    error = NoEnvironment(
+        "Set-up line `pip install x` ended with 1.",
+        line="pip install x",
+        exit_code=1,
+        log="\n".join(f"line {n}" for n in range(900)) + "\n``` fence",
+        denied=("files.example.org",),
+        origin="pyproject.toml",
+        agent="The set-up agent gave up: no.",
+    )
+    text = render.no_environment(facts, setup_failure_of(error), usage, 5.0)
+    assert "| set-up line | `pip install x` |" in text
+    assert "| how it ended | exit code 1 |" in text
+    assert "| hosts it was refused | `files.example.org` |" in text
+    assert "````text\nline 886\n" in text
+    for words in ("`env.hosts`", "`PRISM_SETUP_HOSTS`", "`env.untested: true`", "`/prism rerun`"):
+        assert words in text
+    quiet = setup_failure_of(
+        NoEnvironment("x", line="a", exit_code=None, log="", denied=(), origin="b", agent="")
+    )
+    text = render.no_environment(facts, quiet, usage, 5.0)
+    assert "it did not end in time" in text
+    assert "refused" not in text
+    assert "PRISM_SETUP_HOSTS" not in text
+
+
+@pytest.mark.parametrize("untested", ["", "The set-up ended with 1."])
+def test_a_change_that_no_test_spoke_for_says_so_first(facts, decision, usage, untested):
+    """In every text that shows a result, and only then."""
+    shown = replace(decision, untested=untested)
+    texts = everything(facts, shown, usage)
+    for name in ("pull_request", "local_report", "no_patch"):
+        told = "**No test of this repository was run**" in texts[name]
+        assert told is bool(untested), name
+    if untested:
+        body = texts["pull_request"]
+        assert body.index("No test of this repository") < body.index("**What was wrong.**")
+
+
+def test_a_found_setup_can_be_copied(facts, decision, usage):
+    """The text for `.github/prism.yml` stands in a block of its own, exactly as it is."""
+    shown = replace(decision, pin="env:\n  setup:\n    - make deps\n  test: make check\n")
+    body = render.pull_request(facts, shown, usage, 1.0).body
+    assert "```text\nenv:\n  setup:\n    - make deps\n  test: make check\n```" in body
+    assert "set-up agent" not in render.pull_request(facts, decision, usage, 1.0).body
