@@ -257,8 +257,12 @@ class Sandbox(Protocol):
         """Build or reuse the environment of (repository, base commit, plan).
 
         Costs one set-up container and two runs of the suite when not cached. Raises SetupFailed
-        with the log's end when a set-up line fails.
+        with the log's end when a set-up line fails. A backend may raise it again without trying,
+        for an hour or until `forget_failures`.
         """
+
+    async def forget_failures(self, repository: str) -> int:
+        """Let set-ups of a repository that failed lately be tried again; returns how many."""
 
     def workspace(
         self, environment: Environment, role: Role, run: str

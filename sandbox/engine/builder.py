@@ -1,14 +1,16 @@
 """Build environments: set up once in a container, test twice before any patch, keep the image.
 
+Two levels of images. What a set-up installed is kept per hash of its inputs; on top of it comes,
+per base commit, the tree, what a second run of the set-up lines makes of it, and the record of
+the base test runs. A commit with the same inputs starts from the former.
+
 Set-up runs on the engine's default bridge network, so repository code can reach what this
 machine serves to its local network while it is being installed; after that there is no network.
 """
 
 import asyncio
-import io
-import tarfile
+import logging
 import time
-from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -25,20 +27,52 @@ from sandbox.base import (
     Workspace,
 )
 from sandbox.engine.client import APIError, Engine, ImageNotFound, NotFound
-from sandbox.engine.containers import ROOT, Host, setup_args, started, workspace_args
-from sandbox.engine.runner import PRIVATE, container_place, container_runner
-from sandbox.environment.passthrough import certificate_bundle, installer_environment
-from sandbox.environment.record import dump_environment, environment_key, load_environment
+from sandbox.engine.containers import KEEPER, Host, setup_args, started
+from sandbox.engine.owner import OWNER, this_process
+from sandbox.engine.recorded import read_record, write_record
+from sandbox.engine.runner import container_place, container_runner
+from sandbox.engine.state import EnvironmentState, is_network
+from sandbox.engine.store import DEPENDENCIES, INSTANCE, REPOSITORY, ROLE, remove_image
+from sandbox.environment.inputs import without_repeats
+from sandbox.environment.record import (
+    dependencies_key,
+    dump_environment,
+    environment_key,
+    load_environment,
+)
 from sandbox.environment.version import scm_environment
-from sandbox.errors import SandboxError
-from sandbox.runner import Script
+from sandbox.errors import EngineUnavailable, SandboxError, SetupFailed
+from sandbox.network.egress import Outside, egress_for, outside
 from sandbox.setup import Setup
 from sandbox.setup_shell import open_shell
 
-REPOSITORY = "prism-env"
-_RECORD = f"{PRIVATE}/record.json"
+_RENEWABLE = "prism.renewable"
+_LOG = logging.getLogger(__name__)
 
 OpenWorkspace = Callable[[Environment, Role, str], AbstractAsyncContextManager[Workspace]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One environment to be made. `base` is the image below everything."""
+
+    source: Source
+    plan: EnvironmentPlan
+    run: str
+    base: str
+    key: str
+    dependencies: str
+
+    def labels(self, role: str, key: str) -> dict[str, str]:
+        """Labels of an image; those of the base image and of the container are written over."""
+        return {
+            ROLE: role,
+            "prism.recipe": "",
+            "prism.run": "",
+            "prism.repository": self.source.repository,
+            "prism.base": self.source.base_commit,
+            "prism.key": key,
+        }
 
 
 @dataclass
@@ -47,7 +81,7 @@ class EnvironmentBuilder:
 
     `base_image` names the image for a plan, `open_workspace` gives a fresh container of an
     environment for its base test runs; `environ` is where installers' variables and the
-    certificate bundle are looked up.
+    certificate bundle are looked up; `state` is shared by all processes on this machine.
     """
 
     engine: Engine
@@ -57,24 +91,36 @@ class EnvironmentBuilder:
     base_image: Callable[[EnvironmentPlan], Awaitable[str]]
     host: Callable[[], Awaitable[Host]]
     open_workspace: OpenWorkspace
-    _preparing: defaultdict[str, asyncio.Lock] = field(
-        default_factory=lambda: defaultdict(asyncio.Lock)
-    )
+    state: EnvironmentState = field(default_factory=EnvironmentState)
+    outside: Outside = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.outside = outside(self.environ)
 
     async def prepare(self, source: Source, plan: EnvironmentPlan, run: str) -> Environment:
         """Build or reuse the environment of (repository, base commit, plan, base image).
 
-        Costs one set-up container and two runs of the suite when not cached. Raises SetupFailed
-        with the log's end when a set-up line fails; nothing is kept then.
+        Costs one set-up container and two runs of the suite when not cached; the set-up only
+        adds what is missing when another commit had the same inputs. Raises SetupFailed with the
+        log's end when a set-up line fails, and again for an hour without trying (a minute when
+        the network seems to be why); nothing else is kept then.
         """
-        base = await self.base_image(plan)
-        variables = await scm_environment(source)
-        key = environment_key(source, plan, base, variables)
-        async with self._preparing[key]:
-            found = await self._find(key)
+        job = await self._job(source, plan, run)
+        found = await self._find(job.key)
+        if found is not None:
+            return found
+        async with self.state.alone(job.key):
+            found = await self._find(job.key)
             if found is not None:
                 return found
-            return await self._build(source, plan, run, base, key)
+            failure = self.state.failure(source.repository, job.key)
+            if failure is not None:
+                raise failure
+            try:
+                return await self._build(job)
+            except SetupFailed as error:
+                self.state.remember_failure(source.repository, job.key, error)
+                raise
 
     @asynccontextmanager
     async def setup_shell(
@@ -82,122 +128,196 @@ class EnvironmentBuilder:
     ) -> AsyncIterator[SetupShell]:
         """A set-up container with the tree in it and none of the plan's lines run."""
         base = await self.base_image(plan)
-        async with self._setup(source, base, run) as (_, setup):
+        async with self._setup(source, plan, base, run) as (_, setup):
             yield await open_shell(setup, source, plan)
 
-    @asynccontextmanager
-    async def _setup(
-        self, source: Source, image: str, run: str
-    ) -> AsyncIterator[tuple[str, Setup]]:
-        """A fresh set-up container by name, and the set-up to be carried out in it."""
-        args = setup_args(image, self.limits, self._labels(run), await self.host())
-        async with started(self.engine, args) as name:
-            yield (
-                name,
-                Setup(
-                    place=container_place(await container_runner(self.engine, name)),
-                    limits=self.limits,
-                    installers={
-                        **installer_environment(self.environ),
-                        **await scm_environment(source),
-                    },
-                    bundle=certificate_bundle(self.environ),
-                ),
-            )
-
-    async def _build(
-        self, source: Source, plan: EnvironmentPlan, run: str, base: str, key: str
-    ) -> Environment:
-        labels = {
-            "prism.role": "environment",
-            "prism.recipe": "",  # not the base image any more
-            "prism.repository": source.repository,
-            "prism.base": source.base_commit,
-            "prism.key": key,
-        }
-        start = time.monotonic()
-        async with self._setup(source, base, run) as (name, setup):
-            await setup.carry_out(source, plan)
-            draft = await self._commit(name, labels)
-        try:
-            environment = Environment(
-                reference=draft,
-                plan=plan,
-                baseline=None,
-                baseline_again=None,
-                setup_s=time.monotonic() - start,
-                log=setup.log_text,
-            )
-            return await self._record(environment, labels, run, key)
-        finally:
-            await self.engine.call(lambda c: remove_image(c, draft))
-
-    async def _record(
-        self, environment: Environment, labels: Mapping[str, str], run: str, key: str
-    ) -> Environment:
-        """Run the suite twice before any patch and store what it said inside the image."""
-        if environment.plan.test:
-            first, second = await asyncio.gather(
-                self._base_run(environment, run), self._base_run(environment, run)
-            )
-            environment = replace(environment, baseline=first, baseline_again=second)
-        args = workspace_args(
-            environment.reference, self.limits, self._labels(run), await self.host()
+    async def _job(self, source: Source, plan: EnvironmentPlan, run: str) -> _Job:
+        base = await self.base_image(plan)
+        variables = await scm_environment(source)
+        blobs = await source.blobs()
+        return _Job(
+            source=source,
+            plan=plan,
+            run=run,
+            base=base,
+            key=environment_key(source, plan, base, variables),
+            dependencies=dependencies_key(source, plan, base, variables, blobs),
         )
-        async with started(self.engine, {**args, "user": ROOT}) as name:
-            runner = await container_runner(self.engine, name)
-            stored = await runner.as_root(
-                Script(f"cat > {_RECORD}", stdin=dump_environment(environment))
-            )
-            if stored.exit_code != 0:
-                raise SandboxError("The environment's record could not be stored.")
-            reference = await self._commit(name, labels, key)
-        return replace(environment, reference=reference)
+
+    async def _build(self, job: _Job) -> Environment:
+        """From what another commit with the same inputs left, else from the base image."""
+        async with self.state.alone(job.dependencies):
+            below, renewable = await self._dependencies(job)
+            draft = None if renewable else await self._set_up(job, renewable=not below)
+        if draft is None:
+            renewed = await self._renew(job, below)
+            if renewed is not None:
+                return renewed
+            draft = await self._set_up(job, renewable=False)
+        return await self._record(await self._tested(draft, job.run), job)
+
+    async def _dependencies(self, job: _Job) -> tuple[str, bool]:
+        """The image of the first level ("" without one), and whether one may build on it."""
+        name = f"{DEPENDENCIES}:{job.dependencies}"
+
+        def inspect(client: Any) -> dict[str, Any]:
+            return dict(client.api.inspect_image(name))
+
+        try:
+            image = await self.engine.call(inspect)
+        except (ImageNotFound, NotFound):
+            return "", False
+        return str(image["Id"]), image["Config"]["Labels"].get(_RENEWABLE) != "no"
+
+    async def _set_up(self, job: _Job, *, renewable: bool) -> Environment:
+        """Everything from scratch; what comes out is kept for other commits too."""
+        start = time.monotonic()
+        labels = job.labels("dependencies", job.dependencies)
+        labels[_RENEWABLE] = "yes" if renewable else "no"
+        async with self._setup(job.source, job.plan, job.base, job.run) as (name, setup):
+            await setup.carry_out(job.source, job.plan)
+            image = await self._commit(name, labels, DEPENDENCIES, job.dependencies)
+        return _untested(image, job, start, setup)
+
+    async def _renew(self, job: _Job, below: str) -> Environment | None:
+        """From another commit's set-up; None when that does not lead to a working environment.
+
+        Then the set-up may not bear being run twice, or it left behind what disturbs.
+        """
+        start = time.monotonic()
+        plan = await without_repeats(job.source, job.plan)
+        labels = {**job.labels("environment", job.key), OWNER: this_process()}
+        draft = ""
+        try:
+            async with self._setup(job.source, job.plan, below, job.run, renewing=True) as (
+                name,
+                setup,
+            ):
+                await setup.carry_out(job.source, plan)
+                draft = await self._commit(name, labels)
+            environment = await self._tested(_untested(draft, job, start, setup), job.run)
+            if not job.plan.test or environment.stable_passes:
+                return await self._record(environment, job)
+            _LOG.info("no test passes on an environment built on another commit's; from scratch")
+        except EngineUnavailable:
+            raise
+        except SandboxError as error:
+            if isinstance(error, SetupFailed) and is_network(error):
+                raise
+            _LOG.info("an environment cannot be built on another commit's; from scratch: %s", error)
+        finally:
+            if draft:
+                await self.engine.call(lambda c: remove_image(c, draft))
+        return None
+
+    async def _tested(self, environment: Environment, run: str) -> Environment:
+        """With two runs of the suite before any patch, side by side, if there is a suite."""
+        if not environment.plan.test:
+            return environment
+        first, second = await asyncio.gather(
+            self._base_run(environment, run), self._base_run(environment, run)
+        )
+        return replace(environment, baseline=first, baseline_again=second)
 
     async def _base_run(self, environment: Environment, run: str) -> TestRun:
         async with self.open_workspace(environment, "verify", run) as workspace:
             return await workspace.test()
 
-    async def _commit(self, name: str, labels: Mapping[str, str], tag: str = "") -> str:
-        def commit(client: Any) -> str:
-            where = {"repository": REPOSITORY, "tag": tag} if tag else {}
-            return str(client.api.commit(name, conf={"Labels": dict(labels)}, **where)["Id"])
-
+    async def _record(self, environment: Environment, job: _Job) -> Environment:
+        """Store what is known about an environment inside its image, which gets its name."""
+        labels = {**job.labels("environment", job.key), OWNER: ""}
+        if environment.baseline is not None:
+            count = len(environment.baseline.results)
+            labels["prism.tests"] = f"{len(environment.stable_passes)}/{count}"
+        commit = _commit_arguments(labels, REPOSITORY, job.key)
+        data = dump_environment(environment)
+        mine = self._labels(job.run)
         try:
-            return await self.engine.call(commit)
+            image = await self.engine.call(
+                lambda c: write_record(c, environment.reference, data, mine, commit)
+            )
         except APIError as error:
-            raise SandboxError(f"The environment could not be stored: {error}") from error
+            raise SandboxError(f"The environment's record could not be stored: {error}") from error
+        self.state.used(image)
+        return replace(environment, reference=image)
 
     async def _find(self, key: str) -> Environment | None:
         """The stored environment of a key; one of an older version counts as missing."""
+        mine = self._labels("")
+
+        def read(client: Any) -> tuple[str, bytes]:
+            image = str(client.api.inspect_image(f"{REPOSITORY}:{key}")["Id"])
+            return image, read_record(client, image, mine)
+
         try:
-            image, data = await self.engine.call(lambda c: _read_record(c, key))
-            return load_environment(data, image)
+            image, data = await self.engine.call(read)
+            found = load_environment(data, image)
         except (ImageNotFound, NotFound, ValueError):
             return None
+        self.state.used(image)
+        return found
+
+    @asynccontextmanager
+    async def _setup(
+        self,
+        source: Source,
+        plan: EnvironmentPlan,
+        image: str,
+        run: str,
+        *,
+        renewing: bool = False,
+    ) -> AsyncIterator[tuple[str, Setup]]:
+        """A fresh set-up container by name with its way out, and the set-up to carry out in it."""
+        labels = self._labels(run)
+        args = setup_args(image, self.limits, labels, await self.host())
+        async with (
+            started(self.engine, args) as name,
+            egress_for(
+                self.engine,
+                name,
+                plan,
+                image=image,
+                labels=labels,
+                outside=self.outside,
+                environ=self.environ,
+            ) as way,
+        ):
+            yield (
+                name,
+                Setup(
+                    place=container_place(await container_runner(self.engine, name)),
+                    limits=self.limits,
+                    installers=await scm_environment(source),
+                    egress=way,
+                    renewing=renewing,
+                ),
+            )
+
+    async def _commit(
+        self, name: str, labels: Mapping[str, str], repository: str = "", tag: str = ""
+    ) -> str:
+        commit = _commit_arguments({OWNER: "", **labels}, repository, tag)
+        try:
+            return await self.engine.call(lambda c: str(c.api.commit(name, **commit)["Id"]))
+        except APIError as error:
+            raise SandboxError(f"The environment could not be stored: {error}") from error
 
     def _labels(self, run: str) -> dict[str, str]:
-        return {"prism.instance": self.instance, "prism.role": "setup", "prism.run": run}
+        return {INSTANCE: self.instance, ROLE: "setup", "prism.run": run}
 
 
-def _read_record(client: Any, key: str) -> tuple[str, bytes]:
-    """Image id and record, from a container that is created and never started."""
-    image = client.images.get(f"{REPOSITORY}:{key}")
-    container = client.containers.create(image.id, ["true"], network_mode="none")
-    try:
-        chunks, _ = container.get_archive(_RECORD)
-        with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as tar:
-            member = tar.next()
-            file = tar.extractfile(member) if member is not None and member.isreg() else None
-            return str(image.id), file.read() if file else b""
-    finally:
-        container.remove(force=True, v=True)
+def _untested(image: str, job: _Job, start: float, setup: Setup) -> Environment:
+    return Environment(
+        reference=image,
+        plan=job.plan,
+        baseline=None,
+        baseline_again=None,
+        setup_s=time.monotonic() - start,
+        log=setup.log_text,
+    )
 
 
-def remove_image(client: Any, image: str) -> None:
-    """Remove a draft; one that a recorded environment builds on stays and goes with it."""
-    try:
-        client.api.remove_image(image)
-    except APIError as error:
-        if error.status_code not in {404, 409}:
-            raise
+def _commit_arguments(labels: Mapping[str, str], repository: str, tag: str) -> dict[str, Any]:
+    """What a commit changes: else it keeps user and labels of the container."""
+    named = {"repository": repository, "tag": tag} if tag else {}
+    return {"conf": {"Labels": dict(labels)}, "changes": [f"USER {KEEPER}"], **named}
