@@ -11,8 +11,16 @@ from dataclasses import dataclass, field
 from shlex import quote
 
 from sandbox.base import EnvironmentPlan, Limits, Source
-from sandbox.environment.passthrough import bundle_environment, secrets_in
+from sandbox.environment.passthrough import secrets_in
 from sandbox.errors import SandboxError, SetupFailed
+from sandbox.network.authority import java_truststore
+from sandbox.network.clients import (
+    TRUSTSTORE_PASSWORD,
+    apt_configuration,
+    bundle_environment,
+    java_environment,
+)
+from sandbox.network.egress import Egress
 from sandbox.output import CappedOutput
 from sandbox.placing import LIST_LIMIT, SetupRunner, change_tree, check, place_tree
 from sandbox.runner import Layout, Outcome, Script
@@ -25,6 +33,16 @@ from sandbox.scripts import (
 )
 
 LOG_LIMIT = 20_000
+REFUSALS_SHOWN = 20
+_JAVA, _APT = ".p12", ".apt"  # beside the bundle
+_PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(:[a-z0-9]+)?(=[A-Za-z0-9.+:~-]+)?")
+_INSTALL = """
+set -e
+apt-get -qq update
+apt-get -qq install -- "$@"
+apt-get clean
+rm -rf /var/lib/apt/lists/*
+"""
 _PYTHON_TOOLS = re.compile(r"\b(python|pip|py\.?test)[\d.]*(?![\w-])")
 _FIND_SECRETS = 'grep -rlaF -f /dev/stdin "$@" 2>/dev/null | head -3'
 # Credentials and caches of package managers; credentials written there would stay in the image.
@@ -61,15 +79,16 @@ class Place:
 class Setup:
     """One set-up in one place.
 
-    `installers` are the variables package managers get; `bundle` this machine's certificate
-    authorities, which are taken out again before anything is kept. `renewing` says that the place
+    `installers` are variables of every line. `egress` is the way out, whose certificates and
+    settings are taken out again before anything is kept; without one, lines use the network of
+    the place. `renewing` says that the place
     was set up already, by the same plan for another commit: what is installed is kept.
     """
 
     place: Place
     limits: Limits
     installers: Mapping[str, str]
-    bundle: bytes
+    egress: Egress = field(default_factory=Egress)
     renewing: bool = False
     log: CappedOutput = field(default_factory=lambda: CappedOutput(LOG_LIMIT))
 
@@ -77,8 +96,10 @@ class Setup:
         """All steps in order; raises SetupFailed with the log when a line fails."""
         env = await self.begin(source, plan)
         deadline = time.monotonic() + self.limits.setup_timeout_s
+        await self._packages(plan, deadline - time.monotonic())
         for line in self._lines(plan):
-            await self._line(line, env, deadline - time.monotonic())
+            await self._line(line, plan, env, deadline - time.monotonic())
+        self._note_refusals()
         await self.place.runner.end_processes()
         await self.place.after_lines()
         await self._settle()
@@ -91,16 +112,56 @@ class Setup:
         else:
             await self._root("making folders", Script(self.place.make_folders))
             await place_tree(self.place.runner, source, self.limits.setup_timeout_s)
-        env = {**self.installers, "PIP_NO_CACHE_DIR": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-        if self.bundle:
-            await self._root(
-                "certificates", Script(f"cat > {quote(self.place.bundle)}", stdin=self.bundle)
-            )
-            env |= bundle_environment(self.place.bundle)
-        env["PYTHONDONTWRITEBYTECODE"] = ""
+        env = {
+            **self.installers,
+            "PIP_NO_CACHE_DIR": "1",
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            **dict(plan.variables),
+            **self.egress.env,
+            **await self._place_trust(),
+            "PYTHONDONTWRITEBYTECODE": "",
+        }
         if needs_python(plan):
             env["VIRTUAL_ENV"] = self.place.venv
         return env
+
+    async def _place_trust(self) -> dict[str, str]:
+        """Files that lead clients through the proxy; returns the variables that name them."""
+        way, path = self.egress, self.place.bundle
+        if not way.bundle:
+            return {}
+        files = {
+            path: way.bundle,
+            path + _JAVA: java_truststore(way.bundle, TRUSTSTORE_PASSWORD),
+            path + _APT: apt_configuration(way.port, path).encode(),
+        }
+        for name, content in files.items():
+            await self._root("trust", Script(f"umask 022; cat > {quote(name)}", stdin=content))
+        return {**bundle_environment(path), **java_environment(way.port, path + _JAVA)}
+
+    async def _packages(self, plan: EnvironmentPlan, left_s: float) -> None:
+        """Install the plan's Debian packages as root, from the image's own sources."""
+        if not plan.packages or self.renewing:
+            return
+        if not self.egress.port:
+            raise SandboxError(
+                "The plan names Debian packages, which are only installed in a container: use "
+                "the docker sandbox."
+            )
+        for name in plan.packages:
+            if not _PACKAGE.fullmatch(name):
+                raise SandboxError(f"{name[:80]!r} is not the name of a Debian package.")
+        line = f"apt-get install {' '.join(plan.packages)}"
+        self.log.feed(f"$ {line}\n".encode())
+        task = Script(
+            _INSTALL,
+            args=plan.packages,
+            env={"APT_CONFIG": self.place.bundle + _APT, "DEBIAN_FRONTEND": "noninteractive"},
+            timeout_s=max(1.0, left_s),
+            output_limit=LOG_LIMIT,
+            merged=True,
+        )
+        self._judge(line, await self.place.runner.as_root(task))
 
     def _lines(self, plan: EnvironmentPlan) -> tuple[str, ...]:
         venv = (
@@ -110,14 +171,31 @@ class Setup:
         )
         return venv + plan.setup
 
-    async def _line(self, line: str, env: Mapping[str, str], left_s: float) -> None:
+    async def _line(
+        self, line: str, plan: EnvironmentPlan, env: Mapping[str, str], left_s: float
+    ) -> None:
         self.log.feed(f"$ {line}\n".encode())
-        outcome = await self.place.runner.run(
-            Script(line, env=env, timeout_s=max(1.0, left_s), output_limit=LOG_LIMIT, merged=True)
+        folder = f"{self._layout.tree}/{plan.directory}"
+        where = f"cd -- {quote(folder)} || exit\n" if plan.directory else ""
+        task = Script(
+            where + line,
+            env=env,
+            timeout_s=max(1.0, left_s),
+            output_limit=LOG_LIMIT,
+            merged=True,
         )
+        self._judge(line, await self.place.runner.run(task))
+
+    def _judge(self, line: str, outcome: Outcome) -> None:
         self.log.feed(outcome.stdout)
         if outcome.exit_code != 0:
-            raise SetupFailed(line, outcome.exit_code, self.log_text)
+            self._note_refusals()
+            raise SetupFailed(line, outcome.exit_code, self.log_text, self.egress.denied())
+
+    def _note_refusals(self) -> None:
+        """Say in the log what the proxy refused: clients show such answers in odd ways."""
+        for sentence in self.egress.refusals()[:REFUSALS_SHOWN]:
+            self.log.feed(f"refused: {sentence}\n".encode())
 
     async def _settle(self) -> None:
         settled = await self.place.runner.run(
@@ -149,7 +227,8 @@ class Setup:
                     "A set-up line stored a password of the package index in "
                     f"{found.text.split()[0]}; the environment was thrown away."
                 )
-        await self._root("cleaning", Script(self.place.clean))
+        trust = " ".join(quote(self.place.bundle + end) for end in ("", _JAVA, _APT))
+        await self._root("cleaning", Script(f"rm -f {trust}\n{self.place.clean}"))
 
     async def _root(self, what: str, task: Script) -> Outcome:
         outcome = await self.place.runner.as_root(task)

@@ -20,7 +20,7 @@ from sandbox.errors import SandboxError, WorkspaceLost
 # former ends every process but the container. EXTRACT reads trees to make patches.
 SANDBOX, KEEPER, EXTRACT, ROOT = "10001:10001", "10002:10002", "10003:10003", "0:0"
 KEEP_ALIVE = ["sleep", "infinity"]
-SETUP_NETWORK = "bridge"
+SETUP_NETWORK = "none"
 
 
 @dataclass(frozen=True, slots=True)

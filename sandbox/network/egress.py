@@ -4,8 +4,25 @@ The container has no network. A second one shares its loopback interface and car
 one port to the proxy's unix socket; the proxy decides what leaves this machine.
 """
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from sandbox.base import EnvironmentPlan
+from sandbox.engine.client import Engine
+from sandbox.environment.passthrough import certificate_bundle
+from sandbox.network.address import Resolver, own_addresses
+from sandbox.network.allow import allow_list, ecosystems, hosts_for
+from sandbox.network.authority import Authority
+from sandbox.network.cache import Cache
+from sandbox.network.clients import proxy_environment
+from sandbox.network.proxy import Proxy
+from sandbox.network.registries import Registries, operator_registries
+from sandbox.network.sidecar import PORT, forwarding, sidecar_args
+from sandbox.network.sockets import require_local_engine, socket_folder
+from sandbox.network.upstream import Connect, Upstream, connect, tls_context
 
 
 def _none() -> tuple[str, ...]:
@@ -18,10 +35,101 @@ class Egress:
 
     `env` are variables of every line, `bundle` the one certificate authority they must trust;
     neither is worth anything once the way is closed. `denied` gives refused hosts, sorted;
-    `refusals` one sentence each, first ones first, for the log.
+    `refusals` one sentence each, first ones first, for the log. `port` is the proxy's on the
+    container's loopback interface, 0 where there is none because nothing is held back.
     """
 
     env: Mapping[str, str] = field(default_factory=dict)
     bundle: bytes = b""
+    port: int = 0
     denied: Callable[[], tuple[str, ...]] = _none
     refusals: Callable[[], tuple[str, ...]] = _none
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What a proxy uses of this machine: names, connections, kept files.
+
+    One for all set-ups of a worker; `cache` None keeps nothing.
+    """
+
+    resolver: Resolver = field(default_factory=Resolver)
+    dial: Connect = connect
+    cache: Cache | None = None
+
+
+def outside(environ: Mapping[str, str]) -> Outside:
+    """The usual one, with a cache in PRISM_SETUP_CACHE or the user's cache folder."""
+    home = environ.get("HOME", "")
+    folder = environ.get("XDG_CACHE_HOME", "") or (f"{home}/.cache" if home else "")
+    place = environ.get("PRISM_SETUP_CACHE", "") or (f"{folder}/prism/packages" if folder else "")
+    return Outside(cache=Cache(Path(place)) if place else None)
+
+
+@asynccontextmanager
+async def egress(
+    engine: Engine,
+    container: str,
+    hosts: Collection[str],
+    *,
+    image: str,
+    labels: Mapping[str, str],
+    registries: Registries | None = None,
+    outside: Outside | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> AsyncIterator[Egress]:
+    """Give a running container without network a way to `hosts` (entries of an allow list).
+
+    `image` runs the forwarder and needs python3; `labels` are those of the container, so that
+    both are found as orphans. Leaving cuts every connection at once. Raises EngineUnavailable
+    for an engine on another machine, SandboxError when the forwarder cannot reach the proxy.
+    """
+    require_local_engine(environ)
+    own = registries or Registries()
+    beyond = outside or Outside()
+    upstream = Upstream(
+        allowed=allow_list((*hosts, *own.hosts)),
+        resolver=beyond.resolver,
+        tls=tls_context(certificate_bundle(environ)),
+        own=own_addresses(),
+        dial=beyond.dial,
+    )
+    proxy = Proxy(upstream, Authority(), beyond.cache, own.credentials)
+    with socket_folder(environ) as folder:
+        async with (
+            proxy.listening(folder.path),
+            forwarding(engine, sidecar_args(image, container, folder, labels), proxy.arrived),
+        ):
+            yield Egress(
+                env={**own.env, **proxy_environment(PORT)},
+                bundle=proxy.authority.bundle,
+                port=PORT,
+                denied=proxy.refusals.hosts,
+                refusals=proxy.refusals.sentences,
+            )
+
+
+@asynccontextmanager
+async def egress_for(
+    engine: Engine,
+    container: str,
+    plan: EnvironmentPlan,
+    *,
+    image: str,
+    labels: Mapping[str, str],
+    outside: Outside | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> AsyncIterator[Egress]:
+    """The way out for a plan: its ecosystems' registries, the operator's own, admitted hosts."""
+    own = await operator_registries(ecosystems(plan), environ)
+    async with egress(
+        engine,
+        container,
+        hosts_for(plan, environ),
+        image=image,
+        labels=labels,
+        registries=own,
+        outside=outside,
+        environ=environ,
+    ) as way:
+        yield way

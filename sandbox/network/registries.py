@@ -1,0 +1,177 @@
+"""The operator's own registries, read from the clients' configuration of this machine.
+
+Their hosts join a set-up's allow list, their addresses go to the clients in the container, and
+their passwords stay here with the proxy.
+"""
+
+import asyncio
+import base64
+import netrc
+import re
+import shutil
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from sandbox.environment.passthrough import addresses_in, installer_environment, tokens_in
+from sandbox.network.allow import split_authority
+from sandbox.network.request import Origin
+
+_ASK_S = 20.0
+_PIP = re.compile(
+    r"^(?:global|install|user|site)\.(index-url|extra-index-url)=(['\"])(.*)\2$", re.MULTILINE
+)
+_NPM_TOKEN = re.compile(
+    r"^//([^/\s]+)(/\S*?)?/?:(_authToken|_auth)\s*=\s*\"?([^\"\s]+)", re.MULTILINE
+)
+_NPM_REGISTRY = re.compile(r"^(?:@[^:\s]+:)?registry\s*=\s*\"?([^\"\s]+)", re.MULTILINE)
+_NPM_DEFAULT = "https://registry.npmjs.org/"
+
+# What each ecosystem's client is asked, and the variables its answer fills.
+_QUESTIONS: Mapping[str, tuple[str, ...]] = {
+    "python": ("pip", "config", "list"),
+    "node": ("npm", "config", "get", "registry"),
+    "debian": ("apt-get", "indextargets", "--format", "$(SITE)"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Registries:
+    """`hosts` are entries of an allow list, `env` variables of the clients without passwords,
+    `credentials` the Authorization of each origin that wants one."""
+
+    hosts: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    credentials: Mapping[Origin, str] = field(default_factory=dict, repr=False)
+
+
+async def operator_registries(
+    ecosystems: Collection[str], environ: Mapping[str, str]
+) -> Registries:
+    """Ask the variables, and the clients that are installed here, for the given ecosystems.
+
+    A client that is missing, fails or does not answer has nothing configured.
+    """
+    asked = [name for name in _QUESTIONS if name in ecosystems]
+    answers = await asyncio.gather(*(_ask(_QUESTIONS[name], environ) for name in asked))
+    heard = dict(zip(asked, answers, strict=True))
+    variables = {**_pip_variables(heard.get("python", "")), **_npm_variables(heard.get("node", ""))}
+    known = {**variables, **environ}  # a variable wins over a file, as with the clients
+    rc = _npmrc(environ) if "node" in ecosystems else ""
+    addresses = [*addresses_in(known), *_NPM_REGISTRY.findall(rc), *heard.get("debian", "").split()]
+    origins = {one: origin for one in addresses if (origin := _origin(one)) is not None}
+    return Registries(
+        hosts=tuple(dict.fromkeys(_entry(origin) for origin in origins.values())),
+        env=installer_environment(known),
+        credentials=_credentials(origins, known, rc),
+    )
+
+
+async def _ask(question: tuple[str, ...], environ: Mapping[str, str]) -> str:
+    program = shutil.which(question[0], path=environ.get("PATH", ""))
+    if program is None:
+        return ""
+    process = await asyncio.create_subprocess_exec(
+        program,
+        *question[1:],
+        stdin=DEVNULL,
+        stdout=PIPE,
+        stderr=DEVNULL,
+        env=dict(environ),
+        cwd="/",
+    )
+    try:
+        async with asyncio.timeout(_ASK_S):
+            output, _ = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        return ""
+    return output.decode(errors="replace") if process.returncode == 0 else ""
+
+
+def _pip_variables(listing: str) -> dict[str, str]:
+    found = {
+        "PIP_" + key.upper().replace("-", "_"): value for key, _, value in _PIP.findall(listing)
+    }
+    return {
+        name: " ".join(word for word in value.split() if "://" in word and "file:" not in word)
+        for name, value in found.items()
+    }
+
+
+def _npm_variables(registry: str) -> dict[str, str]:
+    address = registry.strip()
+    if not address.startswith("http") or address == _NPM_DEFAULT:
+        return {}
+    return {"NPM_CONFIG_REGISTRY": address}
+
+
+def _npmrc(environ: Mapping[str, str]) -> str:
+    home = environ.get("HOME", "")
+    path = environ.get("NPM_CONFIG_USERCONFIG") or (f"{home}/.npmrc" if home else "")
+    text = _read(path)
+    # npm itself puts variables in: ${NPM_TOKEN}.
+    return re.sub(r"\$\{(\w+)\}", lambda name: environ.get(name.group(1), ""), text)
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace") if path else ""
+    except OSError:
+        return ""
+
+
+def _credentials(
+    origins: Mapping[str, Origin], environ: Mapping[str, str], npmrc: str
+) -> dict[Origin, str]:
+    """Later ones win: netrc, npm's file, cargo's tokens, what an address itself holds."""
+    found = _netrc_credentials(origins.values(), environ)
+    for host, _, kind, value in _NPM_TOKEN.findall(npmrc):
+        for origin in origins.values():
+            if origin.authority == host and origin.scheme == "https":
+                found[origin] = f"{'Bearer' if kind == '_authToken' else 'Basic'} {value}"
+    for address, token in tokens_in(environ).items():
+        if index := _origin(address):
+            found[index] = token
+    for address, origin in origins.items():
+        parts = urlsplit(address)
+        if parts.username or parts.password:
+            found[origin] = _basic(unquote(parts.username or ""), unquote(parts.password or ""))
+    return found
+
+
+def _netrc_credentials(
+    origins: Collection[Origin], environ: Mapping[str, str]
+) -> dict[Origin, str]:
+    path = environ.get("NETRC") or f"{environ.get('HOME', '')}/.netrc"
+    try:
+        known = netrc.netrc(path).hosts
+    except (OSError, netrc.NetrcParseError):
+        return {}
+    return {
+        origin: _basic(known[origin.host][0], known[origin.host][2] or "")
+        for origin in origins
+        if origin.host in known and origin.scheme == "https"
+    }
+
+
+def _basic(user: str, password: str) -> str:
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+def _origin(address: str) -> Origin | None:
+    parts = urlsplit(address if "://" in address else f"http://{address}")
+    if parts.scheme not in ("http", "https"):
+        return None
+    try:
+        host, port = split_authority(parts.netloc.rpartition("@")[2])
+    except ValueError:
+        return None
+    return Origin(parts.scheme, host, port or (443 if parts.scheme == "https" else 80))
+
+
+def _entry(origin: Origin) -> str:
+    return origin.authority
