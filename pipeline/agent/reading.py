@@ -131,7 +131,7 @@ async def _list(workspace: Workspace, arguments: ListArguments) -> str:
             f"find {shlex.quote(f'./{path}')} -mindepth 1 -maxdepth {depth} \\( {skip} \\) -prune "
             f"-o -mindepth 1 -printf '%y %p\\n'"
         )
-        result = await workspace.exec(Command(line, output_limit=100_000))
+        result = await workspace.exec(Command(line, output_limit=100_000, quick=True))
         if not result.ok:
             raise ToolProblem(f"{path!r} cannot be listed: {result.output.strip()[:200]}")
         entries = sorted(_entry(row) for row in result.output.splitlines() if row[1:2] == " ")
@@ -174,7 +174,7 @@ async def _search(workspace: Workspace, arguments: SearchArguments) -> str:
         f"| cut -c1-{MAX_WIDTH}; exit $code"
     )
     limit_bytes = (MAX_WIDTH + 1) * (MAX_MATCHES + MAX_ERRORS + 2)
-    result = await workspace.exec(Command(line, output_limit=limit_bytes))
+    result = await workspace.exec(Command(line, output_limit=limit_bytes, quick=True))
     matches, _, said = result.output.rpartition(f"{_ERRORS}\n")
     rows = [row.removeprefix("./") for row in matches.splitlines()]
     errors = [row for row in said.splitlines() if row.strip()]

@@ -1,5 +1,6 @@
 """The tools of each role, bound to one workspace. Make them anew for every run of an agent."""
 
+from pipeline.agent.checkpoints import checkpoint_tools
 from pipeline.agent.finishing import submit_plan_tool, submit_tool
 from pipeline.agent.reading import reading_tools
 from pipeline.agent.tool import Tool
@@ -13,5 +14,10 @@ def planner_tools(workspace: Workspace) -> tuple[Tool, ...]:
 
 
 def coder_tools(workspace: Workspace) -> tuple[Tool, ...]:
-    """list, outline, view, search_text, edit, shell, run_tests, submit."""
-    return (*reading_tools(workspace), *writing_tools(workspace), submit_tool(workspace))
+    """list, outline, view, search_text, edit, shell, run_tests, checkpoint, go_back, submit."""
+    return (
+        *reading_tools(workspace),
+        *writing_tools(workspace),
+        *checkpoint_tools(workspace),
+        submit_tool(workspace),
+    )

@@ -3,6 +3,7 @@
 Source: Prism, patch generation (method.md §2.3.5).
 """
 
+from pipeline.agent.checkpoints import START, keep, last_note
 from pipeline.agent.finishing import submission_from
 from pipeline.agent.loop import AgentRun, run_agent
 from pipeline.agent.roles import CODER
@@ -45,6 +46,7 @@ async def write_patch(x: Exploration, explored: Explored) -> Candidate:
 
 async def _code(x: Exploration, explored: Explored, own: Workspace, attempt: int) -> AgentRun:
     assert explored.plan is not None
+    await keep(own, START, "the untouched repository")
     order = note("coder_plan", plan=plans_text({explored.id: explored.plan}))
     return await run_agent(
         x.services.model,
@@ -74,7 +76,8 @@ async def _collect(explored: Explored, run: AgentRun, own: Workspace) -> Candida
         except (FileNotFound, NotAllowed):
             continue  # one that is no text stays in the patch as well
     source = without_paths(patch, [each.path for each in reproductions])
-    summary = submission.summary if submission is not None else ""
+    # One that was ended before it could sum up has said at its checkpoints how far it got.
+    summary = submission.summary if submission is not None else last_note(own)
     return _candidate(explored, run.exit_status, source, tuple(reproductions), summary)
 
 

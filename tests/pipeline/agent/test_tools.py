@@ -52,7 +52,7 @@ def test_roles_have_their_tools(workspace: LocalWorkspace) -> None:
         "submit_plan",
     ]
     coder = [tool.spec.name for tool in coder_tools(workspace)]
-    assert coder[4:] == ["edit", "shell", "run_tests", "submit"]
+    assert coder[4:] == ["edit", "shell", "run_tests", "checkpoint", "go_back", "submit"]
 
 
 @pytest.mark.parametrize(
