@@ -135,6 +135,10 @@ class ProcessSandbox:
         """A fresh copy of the prepared tree; leaving the context ends its processes."""
         return self._workspace(environment)
 
+    async def forget_failures(self, repository: str) -> int:
+        """Failures are not remembered here."""
+        return 0
+
     @asynccontextmanager
     async def setup_shell(
         self, source: Source, plan: EnvironmentPlan, run: str
@@ -225,7 +229,6 @@ class ProcessSandbox:
             ),
             limits=self._limits,
             installers={**local_installer_environment(self._environ), **variables},
-            bundle=b"",  # this machine's own configuration holds
         )
 
     async def _base_run(self, environment: Environment) -> TestRun:
