@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from sandbox.base import EnvironmentPlan, TestRun, TestStatus
 from sandbox.runner import Outcome
+from sandbox.suite.cargo import cargo_line, parse_cargo
+from sandbox.suite.go import go_line, go_output, parse_go
 from sandbox.suite.report import (
     ReportInvalid,
     Results,
@@ -15,8 +17,10 @@ from sandbox.suite.report import (
     parse_mocha,
     parse_unittest,
 )
+from sandbox.suite.surefire import parse_surefire, surefire_line
 
 REPORT_LIMIT = 32_000_000
+OUTPUT_KEPT = 1_000_000
 
 _SHELL_SIGNS = re.compile(r"[|&;<>()`$\n]")
 # Options of pytest whose value is the next word.
@@ -31,6 +35,21 @@ _PARSERS: Mapping[str, Callable[[bytes], Results]] = {
     "node": parse_junit,
     "mocha": parse_mocha,
     "jest": parse_jest,
+    "vitest": parse_jest,
+    "go": parse_go,
+    "cargo": parse_cargo,
+    "surefire": parse_surefire,
+}
+# Runners whose report is their whole output, or files that are gathered after the run.
+_LINES: Mapping[str, Callable[[str, tuple[str, ...], str], str]] = {
+    "go": go_line,
+    "cargo": cargo_line,
+    "surefire": surefire_line,
+}
+# What such a report would have printed.
+_OUTPUTS: Mapping[str, Callable[[bytes], str]] = {
+    "go": go_output,
+    "cargo": lambda data: data.decode(errors="replace"),
 }
 
 
@@ -48,10 +67,14 @@ def suite_command(
     """The line to run; None when there is no test command or it cannot run `targets` alone.
 
     `report` is the path the runner is made to write. pytest takes its options from the
-    environment, so any line that ends in pytest works, `make test` included.
+    environment, so any line that ends in pytest works, `make test` included. Files among the
+    targets are named from the tree's root, also where the plan runs in a folder of it.
     """
     if not plan.test:
         return None
+    targets = tuple(_from_directory(plan, target) for target in targets)
+    if plan.runner in _LINES:
+        return SuiteCommand(_LINES[plan.runner](plan.test, targets, report))
     chosen = " ".join(shlex.quote(target) for target in targets)
     if plan.runner == "pytest":
         line = f"{pytest_without_paths(plan.test)} {chosen}" if chosen else plan.test
@@ -68,35 +91,46 @@ def _javascript(plan: EnvironmentPlan, chosen: str, report: str) -> SuiteCommand
     options = {
         "mocha": f"--reporter json --reporter-option output={report}",
         "jest": f"--json --outputFile={report}",
+        "vitest": f"--reporter=default --reporter=json --outputFile.json={report}",
     }.get(plan.runner)
     if options is None:
         return None if chosen else SuiteCommand(plan.test)
     if chosen:
-        return SuiteCommand(f"npx --no-install {plan.runner} {options} {chosen}")
+        call = "vitest run" if plan.runner == "vitest" else plan.runner
+        return SuiteCommand(f"npx --no-install {call} {options} {chosen}")
     separator = " -- " if plan.test.startswith("npm ") and " -- " not in plan.test else " "
     return SuiteCommand(f"{plan.test}{separator}{options}")
+
+
+def _from_directory(plan: EnvironmentPlan, target: str) -> str:
+    return target.removeprefix(plan.directory + "/") if plan.directory else target
 
 
 def read_run(plan: EnvironmentPlan, outcome: Outcome, report: bytes | None) -> TestRun:
     """The verdict of one run: from its report, else one id "suite" by the exit code.
 
-    No verdict (empty results) after a time-out, a flood, a crash, or when nothing was
-    collected.
+    No verdict (empty results) after a time-out, a flood, a crash, when nothing was collected, or
+    when the report is there and cannot be read while the exit code says that all is well.
     """
     results: Mapping[str, TestStatus] = {}
     structured = False
     if outcome.exit_code is not None and not _crashed(plan, outcome.exit_code):
         read = _read_report(plan, outcome, report)
         structured = bool(read)
-        results = read or _by_exit_code(plan, outcome.exit_code)
+        results = read or _by_exit_code(plan, outcome.exit_code, reported=report is not None)
     return TestRun(
         results=results,
         exit_code=outcome.exit_code,
         duration_s=outcome.duration_s,
         timed_out=outcome.timed_out,
         structured=structured,
-        output=outcome.text,
+        output=outcome.text + _hidden_output(plan, report),
     )
+
+
+def _hidden_output(plan: EnvironmentPlan, report: bytes | None) -> str:
+    shown = _OUTPUTS[plan.runner](report) if report and plan.runner in _OUTPUTS else ""
+    return shown[-OUTPUT_KEPT:]
 
 
 def pytest_without_paths(line: str) -> str:
@@ -142,8 +176,10 @@ def _read_report(plan: EnvironmentPlan, outcome: Outcome, report: bytes | None) 
         return None
 
 
-def _by_exit_code(plan: EnvironmentPlan, exit_code: int) -> Results:
+def _by_exit_code(plan: EnvironmentPlan, exit_code: int, reported: bool) -> Results:
     results = Results()
+    if exit_code == 0 and (reported or plan.runner in _LINES):
+        return results  # an empty or broken report of a run that claims to be fine
     if plan.runner != "unittest" or exit_code != 5:  # 5: no tests were run (Python 3.12)
         results.put("suite", "pass" if exit_code == 0 else "fail")
     return results

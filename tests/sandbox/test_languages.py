@@ -1,0 +1,154 @@
+"""Projects of several languages, set up and tested by detection alone on a real engine.
+
+Each has the same fault: "12.3" is read as 12 euros and 3 cents. Everything is built, so these
+run at night; the images of go, rust and java are made by deploy/sandbox/build.sh.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sandbox.base import TestRun
+from sandbox.docker import DockerSandbox
+from sandbox.environment.plan import make_plan
+from tests.sandbox.conftest import GitSource, make_repository
+
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
+
+PROJECTS = Path(__file__).parent / "projects"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One project: its fault and the mend, and what its tests say before and after."""
+
+    name: str
+    file: str
+    fault: str
+    mend: str
+    failing: frozenset[str]
+    passing: frozenset[str]
+    skipped: frozenset[str]
+    target: str
+
+
+CASES = (
+    Case(
+        name="go",
+        file="price/price.go",
+        fault="cents, err :=",
+        mend='if len(fraction) == 1 {\n\t\tfraction += "0"\n\t}\n\tcents, err :=',
+        failing=frozenset(
+            {"example.org/shop/price::TestParse", "example.org/shop/price::TestParse/12.3"}
+        ),
+        passing=frozenset(
+            {
+                "example.org/shop/cart::TestTotal",
+                "example.org/shop/price::ExampleFormat",
+                "example.org/shop/price::TestParse/12",
+                "example.org/shop/price::TestParse/12.30",
+                "example.org/shop/price::TestParseRefuses",
+            }
+        ),
+        skipped=frozenset({"example.org/shop/price::TestExchange"}),
+        target="price/price_test.go",
+    ),
+    Case(
+        name="rust",
+        file="src/lib.rs",
+        fault="let cents: u64 = fraction.parse().ok()?;",
+        mend='let cents: u64 = format!("{fraction:0<2}").parse().ok()?;',
+        failing=frozenset({"shop::tests::one_decimal"}),
+        passing=frozenset(
+            {
+                "cart::adds_up",
+                "cart::needs_every_amount",
+                "cart::speaks_past_the_harness",
+                "shop::src/lib.rs -",
+                "shop::tests::refuses",
+                "shop::tests::too_much",
+                "shop::tests::whole_euros",
+            }
+        ),
+        skipped=frozenset({"shop::tests::exchange"}),
+        target="src/lib.rs",
+    ),
+    Case(
+        name="java",
+        file="src/main/java/shop/Price.java",
+        fault="Long.parseLong(parts[1])",
+        mend='Long.parseLong((parts[1] + "0").substring(0, 2))',
+        failing=frozenset({"shop.PriceTest::oneDecimal"}),
+        passing=frozenset(
+            {"shop.CartTest::addsUp", "shop.PriceTest::refuses", "shop.PriceTest::wholeEuros"}
+        ),
+        skipped=frozenset({"shop.PriceTest::exchange"}),
+        target="src/test/java/shop/PriceTest.java",
+    ),
+    Case(
+        name="node",
+        file="shop.js",
+        fault="Number(found[2] || 0)",
+        mend="Number((found[2] || '').padEnd(2, '0'))",
+        failing=frozenset({"test/shop.js > parse reads one decimal"}),
+        passing=frozenset(
+            {
+                "test/shop.js > GET /total adds up",
+                "test/shop.js > GET /total refuses what is no amount",
+                "test/shop.js > parse reads whole euros",
+                "test/shop.js > parse refuses the rest",
+            }
+        ),
+        skipped=frozenset({"test/shop.js > GET /total needs rates to exchange"}),
+        target="test/shop.js",
+    ),
+)
+
+
+@pytest.fixture
+async def project(docker: DockerSandbox, tmp_path: Path, case: Case) -> AsyncIterator[GitSource]:
+    """The project of a case as a repository, and no environment of it left behind."""
+    files = {
+        str(path.relative_to(PROJECTS / case.name)): path.read_bytes()
+        for path in sorted((PROJECTS / case.name).rglob("*"))
+        if path.is_file()
+    }
+    source = make_repository(tmp_path / case.name, files)
+    yield source
+    await docker.remove_environments(source.repository)
+
+
+def by_status(run: TestRun | None) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """What failed, passed and was skipped in a run that left a report."""
+    assert run is not None
+    assert run.structured, run.output
+    return run.with_status("fail"), run.with_status("pass"), run.with_status("skip")
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+async def test_detected_project(docker: DockerSandbox, project: GitSource, case: Case) -> None:
+    """Detection finds set-up and tests, a patch mends what failed, parts can be run alone."""
+    plan = await make_plan(project)
+    environment = await docker.prepare(project, plan, "languages")
+    before = by_status(environment.baseline)
+    assert before == (case.failing, case.passing, case.skipped), environment.baseline
+    assert environment.stable_passes == case.passing
+    async with docker.workspace(environment, "candidate", "languages") as candidate:
+        text = await candidate.read(case.file)
+        assert text.count(case.fault) == 1
+        await candidate.write(case.file, text.replace(case.fault, case.mend))
+        patch = await candidate.diff()
+    assert patch.count("diff --git") == 1
+    async with docker.workspace(environment, "verify", "languages") as verify:
+        assert (await verify.apply(patch)).ok
+        run = await verify.test()
+        assert by_status(run) == (frozenset(), case.failing | case.passing, case.skipped)
+        assert run.exit_code == 0
+        for target in (case.target, *sorted(case.failing)[:1]):
+            part = await verify.test((target,))
+            assert part.structured, part.output
+            assert case.failing & part.with_status("pass")
+            assert not case.passing <= part.with_status("pass")
+        assert (await verify.diff()) == patch
