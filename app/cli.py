@@ -1,8 +1,9 @@
-"""The command line: `prism demo | serve | worker | fix | doctor`.
+"""The command line: `prism demo | serve | worker | fix | env | doctor`.
 
 Imports stay inside the commands: the web process must not load what only the worker needs.
 """
 
+import asyncio
 import signal
 import sys
 from collections.abc import Iterator
@@ -98,6 +99,64 @@ def demo(once: bool, json_file: Path | None, live: bool, work: Path | None) -> N
         from app.demo.run import run_demo
 
         sys.exit(run_demo(once=once, json_file=json_file, live=live, work=work))
+
+
+@main.group()
+def env() -> None:
+    """How repositories are set up and tested, and what is stored of it."""
+
+
+@env.command()
+@click.argument("repository")
+@click.option("--commit", default="", help="Which commit (default: the newest).")
+@click.option("--yaml", "as_yaml", is_flag=True, help="Only the .github/prism.yml that pins it.")
+def show(repository: str, commit: str, as_yaml: bool) -> None:
+    """Print the plan for REPOSITORY, a folder or the owner/name of an installed repository.
+
+    Nothing of the repository is executed.
+    """
+    with plain_errors(), term_as_interrupt():
+        from app.environment import commands
+
+        sys.exit(asyncio.run(commands.show(read_settings(), repository, commit, as_yaml=as_yaml)))
+
+
+@env.command()
+@click.argument("repository")
+@click.option("--commit", default="", help="Which commit (default: the newest).")
+def build(repository: str, commit: str) -> None:
+    """Prepare the environment of REPOSITORY now.
+
+    Ends with 0 when tests run in it, with 1 when the set-up fails, with 3 when it works and no
+    test gives a verdict.
+    """
+    with plain_errors(), term_as_interrupt():
+        from app.environment import commands
+
+        sys.exit(asyncio.run(commands.build(read_settings(), repository, commit)))
+
+
+@env.command("list")
+def list_() -> None:
+    """Print the stored environments, most recently used first."""
+    with plain_errors():
+        from app.environment import commands
+
+        sys.exit(asyncio.run(commands.list_stored(read_settings())))
+
+
+@env.command()
+@click.option("--max-gb", type=click.FloatRange(min=0), default=20.0, show_default=True)
+@click.option("--max-days", type=click.FloatRange(min=0), default=14.0, show_default=True)
+def prune(max_gb: float, max_days: float) -> None:
+    """Remove stored environments not used for --max-days, and more until --max-gb hold the rest.
+
+    Nothing that is in use or was used within the last hour is removed.
+    """
+    with plain_errors():
+        from app.environment import commands
+
+        sys.exit(asyncio.run(commands.prune(read_settings(), max_gb, max_days)))
 
 
 @contextmanager

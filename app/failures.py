@@ -62,7 +62,7 @@ _PIN = (
     "Write a set-up that works into `.github/prism.yml` on the default branch: `env.setup` and "
     "`env.test`; where needed `env.apt` (Debian packages), `env.vars`, `env.directory`."
 )
-_TRY = "`prism env build` carries it out on a clone and shows the whole log."
+_TRY = "Whoever runs this server can try it with `prism env build` and sees more of the log."
 _UNTESTED = (
     "Or let runs go on without tests when the set-up fails: `env.untested: true`. Pull requests "
     "then say so."
@@ -87,14 +87,14 @@ def setup_failure_of(error: NoEnvironment) -> SetupFailure:
         origin=error.origin,
         denied=error.denied,
         agent=error.agent,
-        next_steps=(
-            *((_HOSTS,) if error.denied else ()),
-            f"{_PIN} {_TRY}",
-            _UNTESTED,
-            "Then comment `/prism rerun`.",
-        ),
+        next_steps=(*advice(error.denied), _TRY, "Then comment `/prism rerun`."),
         log=_end(error.log),
     )
+
+
+def advice(denied: tuple[str, ...]) -> tuple[str, ...]:
+    """What people can do about a set-up that failed after it was refused these hosts."""
+    return (*((_HOSTS,) if denied else ()), _PIN, _UNTESTED)
 
 
 def _end(log: str) -> str:

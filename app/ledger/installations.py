@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Table, select, update
+from sqlalchemy import Table, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.ledger.engine import insert_into, reading, writing
@@ -87,6 +87,28 @@ async def repositories(engine: AsyncEngine, installation_id: int) -> dict[int, s
     )
     async with reading(engine) as conn:
         return {row.repository_id: row.full_name for row in await conn.execute(statement)}
+
+
+async def find_repository(engine: AsyncEngine, full_name: str) -> tuple[int, int] | None:
+    """Installation and repository id of a covered repository by its name, upper or lower case.
+
+    None when no event told of it; the newest installation that was not deleted counts.
+    """
+    covered, installed = installation_repository, installation
+    statement = (
+        select(covered.c.installation_id, covered.c.repository_id)
+        .join(installed, installed.c.installation_id == covered.c.installation_id, isouter=True)
+        .where(
+            func.lower(covered.c.full_name) == full_name.lower(),
+            covered.c.removed.is_(False),
+            func.coalesce(installed.c.deleted, False).is_(False),
+        )
+        .order_by(installed.c.updated_at.desc())
+        .limit(1)
+    )
+    async with reading(engine) as conn:
+        row = (await conn.execute(statement)).one_or_none()
+    return (row.installation_id, row.repository_id) if row is not None else None
 
 
 async def _upsert(

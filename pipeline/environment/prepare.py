@@ -104,7 +104,7 @@ async def _without_tests(
             origin=plan.origin,
             agent=agent,
         )
-    bare = replace(plan, setup=(), test="", packages=(), runner="exit_code", origin=WITHOUT_SETUP)
+    bare = replace(plan, setup=(), test="", packages=(), image="", origin=WITHOUT_SETUP)
     environment = await services.sandbox.prepare(services.source, bare, services.run)
     return Prepared(environment, untested)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from sandbox.base import EnvironmentPlan, SuiteRunner
-from sandbox.environment.plan import recognise_runner
+from sandbox.environment.recognise import recognise_runner
 
 AGENT_ORIGIN = "set-up agent"
 MAX_LINES = 30

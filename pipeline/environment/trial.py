@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pipeline.services import Services
 from sandbox.base import Environment, EnvironmentPlan
-from sandbox.errors import EngineUnavailable, SandboxError, SetupFailed
+from sandbox.errors import EngineUnavailable, NotAllowed, SandboxError, SetupFailed
 
 LOG_KEPT = 6000
 
@@ -41,12 +41,15 @@ class Trial:
 async def try_plan(services: Services, plan: EnvironmentPlan) -> Trial:
     """Set up and test `plan` from scratch, or find it in the cache.
 
-    A set-up line that fails is a result; no engine, and a sandbox that fails by itself, are raised.
+    A set-up line that fails, and an image the repository may not have, are results; no engine,
+    and a sandbox that fails by itself, are raised.
     """
     try:
         environment = await services.sandbox.prepare(services.source, plan, services.run)
     except SetupFailed as error:
         return Trial(None, trouble_of(error))
+    except NotAllowed as error:
+        return Trial(None, Trouble(str(error), line=f"image: {plan.image}"))
     return Trial(environment, missing_tests(environment))
 
 

@@ -36,3 +36,17 @@ async def test_repositories_come_and_go(ledger: AsyncEngine) -> None:
     await installations.add_repositories(ledger, 7, {1: "acme/a"})
     assert await installations.repositories(ledger, 7) == {1: "acme/a", 2**40: "acme/b"}
     assert await installations.repositories(ledger, 8) == {1: "beta/a"}
+
+
+async def test_a_repository_is_found_by_its_name(ledger: AsyncEngine) -> None:
+    """In any case of letters, as long as it is covered by an installation that exists."""
+    await installations.add_repositories(ledger, 7, {1: "Acme/Widgets"})
+    assert await installations.find_repository(ledger, "acme/widgets") == (7, 1)
+    assert await installations.find_repository(ledger, "acme/other") is None
+    await installations.upsert(ledger, ACME)
+    assert await installations.find_repository(ledger, "acme/WIDGETS") == (7, 1)
+    await installations.upsert(ledger, replace(ACME, deleted=True))
+    assert await installations.find_repository(ledger, "acme/widgets") is None
+    await installations.upsert(ledger, ACME)
+    await installations.remove_repositories(ledger, 7, [1])
+    assert await installations.find_repository(ledger, "acme/widgets") is None
