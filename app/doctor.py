@@ -2,18 +2,18 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from rich.console import Console
 
+from app.checks import Check, Problem
 from app.github.client import GitHubApp
 from app.github.errors import GitHubError, GitHubUnavailable, Refused
+from app.isolation import examine_sandbox
 from app.jobs.embedded import EmbeddedRedisFailed, redis_url
 from app.jobs.queue import Queue, QueueUnavailable
 from app.ledger.engine import open_ledger
 from app.ledger.errors import NotMigrated
 from app.ledger.migrate import is_older, require_migrated
-from app.services import open_backend
 from app.settings import Settings, SettingsError, require_data_dir, require_webhook_secret
 from pipeline.errors import ModelUnavailable, PipelineError
 from pipeline.model.prices import read_prices
@@ -21,24 +21,15 @@ from pipeline.model.probe import check_model
 from sandbox.errors import SandboxError
 
 NEEDED = {"contents": "write", "issues": "write", "pull_requests": "write", "metadata": "read"}
+EXPECTED = (Problem, SettingsError, SandboxError, PipelineError, GitHubError, OSError)
 _LEVELS = {"read": 1, "write": 2, "admin": 3}
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One part: `problem` is "" when it works, else what is wrong and what to do."""
+def run_doctor(settings: Settings, attacks: bool = False) -> int:
+    """Print every check; returns 0 when all parts work, 1 otherwise.
 
-    name: str
-    found: str
-    problem: str = ""
-
-
-class Problem(Exception):
-    """A part does not work; the message is for people."""
-
-
-def run_doctor(settings: Settings) -> int:
-    """Print every check; returns 0 when all parts work, 1 otherwise."""
+    `attacks` also tries every attack of the table in a container of its own, which takes minutes.
+    """
     console = Console()
     checks = asyncio.run(examine(settings))
     for check in checks:
@@ -46,6 +37,8 @@ def run_doctor(settings: Settings) -> int:
             console.print(f"[red]✗[/] {check.name}: {check.problem}", soft_wrap=True)
         else:
             console.print(f"[green]✔[/] {check.name}: {check.found}", soft_wrap=True)
+        for note in check.notes:
+            console.print(f"  [yellow]–[/] {note}", soft_wrap=True, highlight=False)
     return 1 if any(check.problem for check in checks) else 0
 
 
@@ -54,21 +47,27 @@ async def examine(settings: Settings) -> tuple[Check, ...]:
     parts: tuple[tuple[str, Callable[[Settings], Awaitable[str]]], ...] = (
         ("webhook secret", _secret),
         ("data folder", _data_folder),
-        ("container engine", _engine),
         ("redis", _redis),
         ("database", _database),
         ("model", _model),
         ("github app", _github),
     )
-    return tuple([await _examined(name, part(settings)) for name, part in parts])
+    checks = [await _examined(name, part(settings)) for name, part in parts]
+    return (*checks, *await _sandbox(settings))
 
 
 async def _examined(name: str, part: Awaitable[str]) -> Check:
-    expected = (Problem, SettingsError, SandboxError, PipelineError, GitHubError, OSError)
     try:
         return Check(name, await part)
-    except expected as error:
+    except EXPECTED as error:
         return Check(name, "", str(error))
+
+
+async def _sandbox(settings: Settings) -> tuple[Check, ...]:
+    try:
+        return await examine_sandbox(settings)
+    except EXPECTED as error:
+        return (Check("container engine", "", str(error)),)
 
 
 async def _secret(settings: Settings) -> str:
@@ -79,14 +78,6 @@ async def _secret(settings: Settings) -> str:
 async def _data_folder(settings: Settings) -> str:
     require_data_dir(settings)
     return f"{settings.data_dir.absolute()} can be written into"
-
-
-async def _engine(settings: Settings) -> str:
-    backend = open_backend(settings)
-    try:
-        return await backend.check_engine()
-    finally:
-        await backend.close()
 
 
 async def _redis(settings: Settings) -> str:

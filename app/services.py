@@ -11,7 +11,8 @@ from pipeline.model.prices import read_prices
 from pipeline.services import Budget, RunConfig
 from sandbox.backends import open_sandbox
 from sandbox.base import Limits
-from sandbox.docker import DockerSandbox
+from sandbox.docker import DockerSandbox, EngineOptions
+from sandbox.engine.images import parse_images
 from sandbox.errors import EngineUnavailable
 from sandbox.network.allow import SETTING, operator_entries
 from sandbox.process import ProcessSandbox
@@ -52,12 +53,19 @@ def open_backend(settings: Settings) -> Backend:
         operator_entries({SETTING: settings.setup_hosts})
     except ValueError as error:
         raise SettingsError(f"{SETTING}: {error}") from error
+    try:
+        images = parse_images(settings.sandbox_images)
+    except ValueError as error:
+        raise SettingsError(f"PRISM_SANDBOX_IMAGES: {error}") from error
     return open_sandbox(
         settings.sandbox,
         data_dir=settings.data_dir / "sandbox",
-        image=settings.sandbox_image,
-        runtime=settings.sandbox_runtime,
-        allow_ptrace=settings.sandbox_ptrace,
+        options=EngineOptions(
+            image=settings.sandbox_image,
+            images=images,
+            runtime=settings.sandbox_runtime,
+            allow_ptrace=settings.sandbox_ptrace,
+        ),
         limits=limits_of(settings),
         instance=instance_of(settings),
         allow_process=settings.model_is_local,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sandbox.base import Limits
-from sandbox.docker import DockerSandbox
+from sandbox.docker import DockerSandbox, EngineOptions
 from sandbox.process import ProcessSandbox
 
 
@@ -11,12 +11,10 @@ def open_sandbox(
     kind: str,
     *,
     data_dir: Path,
-    image: str = "",
+    options: EngineOptions | None = None,
     limits: Limits | None = None,
     instance: str = "prism",
     allow_process: bool = False,
-    runtime: str = "",
-    allow_ptrace: bool = False,
 ) -> DockerSandbox | ProcessSandbox:
     """The backend `kind` names; nothing is contacted yet (`check_engine` does that).
 
@@ -27,10 +25,9 @@ def open_sandbox(
         return ProcessSandbox(data_dir=data_dir, allow=allow_process, limits=limits)
     if kind == "docker":
         return DockerSandbox(
-            image=image,
+            options=options,
             limits=limits,
             instance=instance,
-            runtime=runtime,
-            allow_ptrace=allow_ptrace,
+            data_dir=data_dir,
         )
     raise ValueError(f"The sandbox must be docker or process, not {kind!r}.")

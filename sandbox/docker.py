@@ -3,60 +3,78 @@
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from pathlib import Path
 
 from sandbox.base import (
     Capabilities,
     Environment,
     EnvironmentPlan,
     Isolation,
+    Language,
     Limits,
     Role,
     SetupShell,
     Source,
     Workspace,
 )
-from sandbox.engine.builder import REPOSITORY, EnvironmentBuilder, remove_image
+from sandbox.engine.builder import EnvironmentBuilder
 from sandbox.engine.client import APIError, Engine
 from sandbox.engine.containers import SETUP_NETWORK, Host, started, workspace_args
+from sandbox.engine.declared import declared_image, require_allowed
 from sandbox.engine.facts import Facts, is_gvisor, look
 from sandbox.engine.images import base_image
 from sandbox.engine.owner import remove_orphans
 from sandbox.engine.runner import container_runner
+from sandbox.engine.state import EnvironmentState
+from sandbox.engine.store import Stored, list_stored, prune, remove_environments
 from sandbox.engine.watch import DiskWatch
-from sandbox.errors import SandboxError
+from sandbox.errors import EngineUnavailable, SandboxError
 from sandbox.workspace import ShellWorkspace
+
+LANGUAGES: tuple[Language, ...] = ("python", "node", "go", "rust", "java", "ruby", "php")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """What the operator chose: PRISM_SANDBOX_IMAGE, …_IMAGES, …_RUNTIME, …_ALLOW_PTRACE.
+
+    `image` is for all languages that `images` (by name, see `sandbox.engine.images`) leaves out,
+    "" = this checkout's; `runtime` the engine's name of what runs containers, "" = its default.
+    """
+
+    image: str = ""
+    images: Mapping[str, str] = field(default_factory=dict)
+    runtime: str = ""
+    allow_ptrace: bool = False
 
 
 class DockerSandbox:
     """Implements `sandbox.base.Sandbox` on a Docker engine.
 
-    `image` is PRISM_SANDBOX_IMAGE ("" = the base image of this checkout); `instance` labels
-    everything that is created, so that orphans of the same worker are found again. `environ`
-    is where installers' variables and the certificate bundle are looked up. `runtime` is the
-    engine's name of the program that runs containers ("" = its default), `allow_ptrace` admits
-    debuggers to them. Close it when done.
+    `instance` labels everything that is created, so that orphans of the same worker are found
+    again. `environ` is where installers' variables and the certificate bundle are looked up.
+    `data_dir` is where locks and notes on environments are kept, which all
+    workers of one machine must share (None = a folder of this user's). Close it when done.
     """
 
     def __init__(
         self,
         *,
-        image: str = "",
+        options: EngineOptions | None = None,
         limits: Limits | None = None,
         instance: str = "prism",
         environ: Mapping[str, str] = os.environ,
-        runtime: str = "",
-        allow_ptrace: bool = False,
+        data_dir: Path | None = None,
     ) -> None:
-        self._image = image
+        self._options = options or EngineOptions()
         self._limits = limits or Limits()
         self._instance = instance
         self._engine = Engine()
         self._disk = DiskWatch(self._engine)
-        self._runtime = runtime
-        self._allow_ptrace = allow_ptrace
         self._facts: Facts | None = None
+        self._state = EnvironmentState(data_dir / "environments" if data_dir else None)
         self._builder = EnvironmentBuilder(
             engine=self._engine,
             limits=self._limits,
@@ -65,12 +83,13 @@ class DockerSandbox:
             base_image=self._base_image,
             host=self._host,
             open_workspace=self._workspace,
+            state=self._state,
         )
 
     @property
     def isolation(self) -> Isolation:
         """Containers, on this machine's kernel or on gVisor's; by name until the engine said."""
-        own = self._facts.has_own_kernel if self._facts else is_gvisor(self._runtime)
+        own = self._facts.has_own_kernel if self._facts else is_gvisor(self._options.runtime)
         return "user-space kernel" if own else "container"
 
     async def check_engine(self) -> str:
@@ -86,10 +105,24 @@ class DockerSandbox:
     async def facts(self) -> Facts:
         """What the engine is, asked once. Raises EngineUnavailable as `check_engine` does."""
         if self._facts is None:
+            runtime, allow_ptrace = self._options.runtime, self._options.allow_ptrace
             self._facts = await self._engine.call(
-                lambda c: look(c, self._runtime, self._instance, self._allow_ptrace)
+                lambda c: look(c, runtime, self._instance, allow_ptrace)
             )
         return self._facts
+
+    async def base_images(self) -> dict[str, str]:
+        """Languages and, where their base image is missing, what to do about it ("" = there)."""
+        found: dict[str, str] = {}
+        for language in LANGUAGES:
+            plan = EnvironmentPlan(language, (), "", "exit_code", "")
+            try:
+                await self._base_image(plan)
+            except EngineUnavailable as error:
+                found[language] = str(error)
+            else:
+                found[language] = ""
+        return found
 
     async def capabilities(self) -> Capabilities:
         """What containers of this engine separate and limit, and what they do not."""
@@ -117,15 +150,26 @@ class DockerSandbox:
 
     async def remove_environments(self, repository: str) -> int:
         """Remove the stored environments of a repository (its Source key); returns how many."""
+        return await self._engine.call(lambda c: remove_environments(c, repository))
 
-        def remove(client: Any) -> int:
-            labels = ["prism.role=environment", f"prism.repository={repository}"]
-            tagged = client.api.images(name=REPOSITORY, filters={"label": labels})
-            for image in tagged:
-                remove_image(client, image["Id"])
-            return len(tagged)
+    async def forget_failures(self, repository: str) -> int:
+        """Let set-ups of a repository that failed lately be tried again; returns how many."""
+        return self._state.forget_failures(repository)
 
-        return await self._engine.call(remove)
+    async def stored(self) -> list[Stored]:
+        """The stored environments of this instance, most recently used first."""
+        return await self._engine.call(
+            lambda c: list_stored(c, self._instance, self._state.last_used)
+        )
+
+    async def prune(self, max_gb: float, max_days: float) -> list[Stored]:
+        """Remove stored environments by age and until they take `max_gb`; returns which.
+
+        Longest unused first; nothing that has a container or was used within the last hour.
+        """
+        return await self._engine.call(
+            lambda c: prune(c, self._instance, self._state, max_gb, max_days)
+        )
 
     async def prepare(self, source: Source, plan: EnvironmentPlan, run: str) -> Environment:
         """Build or reuse the environment of (repository, base commit, plan, base image).
@@ -156,14 +200,24 @@ class DockerSandbox:
         self, environment: Environment, role: Role, run: str
     ) -> AsyncIterator[ShellWorkspace]:
         labels = {"prism.instance": self._instance, "prism.role": role, "prism.run": run}
+        self._state.used(environment.reference)
         args = workspace_args(environment.reference, self._limits, labels, await self._host())
-        async with started(self._engine, args) as name:
-            runner = await container_runner(self._engine, name)
+        async with (
+            started(self._engine, args) as name,
+            self._disk.watching(name, self._limits) as watched,
+        ):
+            runner = await container_runner(self._engine, name, watched)
             sibling = partial(self._workspace, environment, role, run)
             yield ShellWorkspace(runner, environment.plan, self._limits, sibling)
 
     async def _base_image(self, plan: EnvironmentPlan | None) -> str:
-        return await self._engine.call(lambda c: base_image(c, self._image))
+        options, language = self._options, plan.language if plan else "unknown"
+        if plan and plan.image:
+            require_allowed(plan.image, {options.image, *options.images.values()})
+            return await self._engine.call(lambda c: declared_image(c, plan.image))
+        return await self._engine.call(
+            lambda c: base_image(c, options.image, language, options.images)
+        )
 
     async def _host(self) -> Host:
         return (await self.facts()).host

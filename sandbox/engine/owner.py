@@ -50,7 +50,8 @@ def _is_orphan(owner: str, names: list[str], alone: bool) -> bool:
 
 
 def _is_gone(owner: str, alone: bool) -> bool:
-    pid, *_, namespace = owner.split(".")
+    pid, _, rest = owner.partition(".")
+    namespace = rest.rpartition(".")[2]
     if namespace != this_process().rpartition(".")[2] or not pid.isdigit():
         return alone
     return _identity(int(pid)) != owner

@@ -47,7 +47,15 @@ async def test_the_runtimes_kernel_shows_before_the_engine_was_asked(tmp_path: P
         await backend.close()
 
 
-def test_hosts_that_are_none_are_refused_at_the_start(tmp_path: Path) -> None:
-    """A slip in the list would otherwise show only when the first repository asks for a host."""
-    with pytest.raises(SettingsError, match="PRISM_SETUP_HOSTS"):
-        open_backend(Settings(data_dir=tmp_path, setup_hosts="https://files.example.org/x"))
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("PRISM_SETUP_HOSTS", Settings(setup_hosts="https://files.example.org/x")),
+        ("PRISM_SANDBOX_IMAGES", Settings(sandbox_images="cobol=image")),
+        ("PRISM_SANDBOX_IMAGES", Settings(sandbox_images="go")),
+    ],
+)
+def test_a_list_that_is_none_is_refused_at_the_start(name: str, settings: Settings) -> None:
+    """A slip would otherwise show only when the first repository needs it."""
+    with pytest.raises(SettingsError, match=name):
+        open_backend(settings)

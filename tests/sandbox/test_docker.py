@@ -137,22 +137,6 @@ async def test_cancelled_while_starting(docker: DockerSandbox, prepared: Environ
     assert await containers("run-early") == []
 
 
-async def test_orphans_are_removed(docker: DockerSandbox, prepared: Environment) -> None:
-    """Containers of a worker that died are found by its name, and only those."""
-    other = DockerSandbox(instance="prism-tests-other")
-    try:
-        context = other.workspace(prepared, "candidate", "run-orphan")
-        await context.__aenter__()
-        assert len(await containers("run-orphan")) == 1
-        async with docker.workspace(prepared, "candidate", "run-mine") as mine:
-            assert await other.remove_orphans() == 1
-            assert (await mine.exec(Command("true"))).ok
-        assert await containers("run-orphan") == []
-        await context.__aexit__(None, None, None)
-    finally:
-        await other.close()
-
-
 async def test_lost_environment(docker: DockerSandbox, prepared: Environment) -> None:
     """An environment whose image was removed says so."""
     gone = Environment("sha256:" + "0" * 64, prepared.plan, None, None, 0.0, "")

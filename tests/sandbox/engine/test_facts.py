@@ -1,11 +1,10 @@
 """What is read from engines: runtimes, weak points, and whether sizes are enforced."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from sandbox.docker import DockerSandbox, unprotected
+from sandbox.docker import DockerSandbox, EngineOptions, unprotected
 from sandbox.engine.client import Engine
 from sandbox.engine.containers import Host
 from sandbox.engine.facts import Facts, is_gvisor, look, warnings
@@ -102,9 +101,11 @@ def test_what_is_not_protected_from_depends_on_what_is_there() -> None:
 
 
 @pytest.mark.engine
-async def test_an_unknown_runtime_is_refused_by_name(tmp_path: Any) -> None:
+async def test_an_unknown_runtime_is_refused_by_name() -> None:
     """With the names the engine does know, before anything is started."""
-    sandbox = DockerSandbox(instance="prism-tests", runtime="no-such-runtime")
+    sandbox = DockerSandbox(
+        instance="prism-tests", options=EngineOptions(runtime="no-such-runtime")
+    )
     with pytest.raises(EngineUnavailable, match=r"'no-such-runtime' .*PRISM_SANDBOX_RUNTIME.*runc"):
         await sandbox.check_engine()
     await sandbox.close()

@@ -1,6 +1,7 @@
 """Orphans: what nobody uses goes, what anybody living uses stays."""
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator
 
@@ -13,7 +14,7 @@ from sandbox.engine.owner import OWNER, this_process
 
 pytestmark = pytest.mark.engine
 
-INSTANCE = "prism-tests-owner"
+INSTANCE = f"prism-tests-owner-{os.getpid()}"
 IDENTITY = (
     "from sandbox.engine.owner import this_process; print(this_process(), flush=True); input()"
 )
@@ -70,16 +71,16 @@ async def test_only_what_nobody_uses_goes(engine: Engine, prepared: Environment)
         "unmarked": "",  # an older version's
     }
     for kind, owner in owners.items():
-        await make(engine, image, f"prism-tests-{kind}", owner)
+        await make(engine, image, f"{INSTANCE}-{kind}", owner)
     sandbox = DockerSandbox(instance=INSTANCE)
     async with sandbox.workspace(prepared, "candidate", "run-mine") as mine:
         assert await sandbox.remove_orphans() == 3
-        left = {name.removeprefix("prism-tests-") for name in await names(engine)}
+        left = {name.removeprefix(f"{INSTANCE}-") for name in await names(engine)}
         assert {"living", "elsewhere", "unmarked"} < left
         assert len(left) == 4
         assert await sandbox.remove_orphans(alone=True) == 2
         assert (await mine.exec(Command("true"))).ok
-        assert "prism-tests-living" in await names(engine)
+        assert f"{INSTANCE}-living" in await names(engine)
     await other.communicate(b"\n")
     assert await sandbox.remove_orphans() == 1
 
