@@ -102,7 +102,7 @@ def test_the_address_that_creates_the_app_asks_for_what_the_manifest_asks() -> N
 
 def test_the_setting_of_the_repository_in_the_readme_is_valid() -> None:
     """The example of `.github/prism.yml` is read as it stands."""
-    from sandbox.environment.plan import parse_config
+    from sandbox.environment.config import parse_config
 
     (example,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     config = parse_config(example.encode())

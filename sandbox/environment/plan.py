@@ -1,121 +1,106 @@
-"""How a repository is set up and tested: configured or detected.
+"""How a repository is set up and tested: configured, declared, detected or read from CI.
 
 Pure reading of files at the base commit; nothing is executed. The backends provide what the
 lines rely on: for Python a virtual environment outside the tree that is first on PATH.
 """
 
-import re
-from dataclasses import dataclass
+from dataclasses import replace
+from posixpath import normpath
 
-import yaml
+from sandbox.base import EnvironmentPlan, Source
+from sandbox.environment.ci import CiRun, read_ci
+from sandbox.environment.config import CONFIG_PATH, RepositoryConfig, read_config
+from sandbox.environment.declared.found import Declared
+from sandbox.environment.declared.order import declared
+from sandbox.environment.detect.table import detect
+from sandbox.environment.recognise import recognise_runner
 
-from sandbox.base import EnvironmentPlan, Source, SuiteRunner
-from sandbox.environment.detect.node import detect_node
-from sandbox.environment.detect.python import detect_python
-from sandbox.errors import ConfigInvalid
+__all__ = ["make_plan", "recognise_runner"]
 
-CONFIG_PATH = ".github/prism.yml"
-CONFIG_LIMIT = 64_000
-
-_RUNNERS: tuple[tuple[str, SuiteRunner], ...] = (
-    (r"\b(py\.?test)\b", "pytest"),
-    (r"-m unittest\b", "unittest"),
-    (r"\bmocha\b", "mocha"),
-    (r"\bjest\b", "jest"),
-    (r"\bnode\b.*--test\b", "node"),
-)
+NOTE_LIMIT = 30
+_BARE = ("pip install -e .", "pip install -r requirements.txt", "pip install pytest")
+_NOTHING = EnvironmentPlan("unknown", (), "", "exit_code", "nothing recognised")
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryConfig:
-    """The `env` part of `.github/prism.yml`; empty values were not given."""
-
-    setup: tuple[str, ...] = ()
-    test: str = ""
-
-
-async def make_plan(source: Source) -> EnvironmentPlan:
+async def make_plan(source: Source, hints: tuple[str, ...] = ()) -> EnvironmentPlan:
     """Decide set-up lines and test command, each from the first place that has it.
 
-    Order: `.github/prism.yml` at the base commit, detection. `origin` says which. A plan without
-    a test command is possible. Raises ConfigInvalid when the file is malformed.
+    Set-up: `.github/prism.yml`, copilot-setup-steps, a set-up script for agents, devcontainer,
+    detection. Test: `.github/prism.yml`, detection, CI workflows. `origin` says which, `notes`
+    what was seen and not used. `hints` are files the issue names; they choose between the
+    projects of a monorepo. Lines may be missing: then nothing was found. Raises ConfigInvalid
+    when `.github/prism.yml` is malformed. An `image` of the plan is only a wish: whoever opens
+    containers has to ask the operator's settings.
     """
     config = await read_config(source)
     files = await source.files()
-    found = await detect_python(source, files) or await detect_node(source, files)
-    if found is None:
-        found = EnvironmentPlan("unknown", (), "", "exit_code", "nothing recognised")
-    test = config.test or found.test
-    return EnvironmentPlan(
-        language=found.language,
-        setup=config.setup or found.setup,
+    # Lines that a maintainer wrote work where they say, which is the root when they do not.
+    own = config.directory or ("" if config.setup or config.test else None)
+    found = await detect(source, files, hints, own) or replace(_NOTHING, directory=config.directory)
+    ci = None if found.test and not _is_bare(found) else await read_ci(source, files)
+    said = await declared(source, files)
+    steps = _set_up(config, said, _with_installs(found, ci))
+    test, test_origin = _test(config, found, ci)
+    return replace(
+        found,
+        setup=steps.setup,
         test=test,
         runner=found.runner if test == found.test else recognise_runner(test),
-        origin=_origin(config, found.origin),
+        origin=_origin(steps.origin, test_origin),
+        packages=tuple(dict.fromkeys((*config.apt, *found.packages, *steps.packages))),
+        variables=tuple({**dict(steps.variables), **dict(config.vars)}.items()),
+        hosts=config.hosts,
+        image=config.image or steps.image,
+        notes=(*steps.notes, *found.notes)[:NOTE_LIMIT],
     )
 
 
-async def read_config(source: Source) -> RepositoryConfig:
-    """The repository's own settings; all empty without the file."""
-    data = await source.read(CONFIG_PATH)
-    return RepositoryConfig() if data is None else parse_config(data)
+def _set_up(
+    config: RepositoryConfig, said: tuple[Declared, ...], found: EnvironmentPlan
+) -> Declared:
+    """The lines to use; the notes name every declared place that was passed over."""
+    notes = tuple(note for one in said for note in one.notes)
+    last = said[-1] if said else Declared("")
+    if config.setup:
+        unused = (f"{last.origin} was not used: {CONFIG_PATH} has set-up lines.",)
+        return Declared(CONFIG_PATH, config.setup, notes=unused if last.setup else ())
+    if last.setup:
+        unused = (f"Not used, because {last.origin} says how: {found.origin}.",)
+        lines = tuple(_from_root(line, found.directory) for line in last.setup)
+        return replace(last, setup=lines, notes=notes + (unused if found.setup else ()))
+    return Declared(found.origin, found.setup, variables=found.variables, notes=notes)
 
 
-def parse_config(data: bytes) -> RepositoryConfig:
-    """Read `env.setup` (a line or a list of lines) and `env.test` (a line).
-
-    Raises ConfigInvalid naming the key. Other top-level keys are other parts' business; a key
-    of `env` that nothing reads is refused, because it would silently do nothing.
-    """
-    if len(data) > CONFIG_LIMIT:
-        raise ConfigInvalid(f"{CONFIG_PATH} is larger than 64 kB.")
-    try:
-        document = yaml.safe_load(data)
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        where = str(getattr(error, "problem_mark", "") or "").strip()
-        raise ConfigInvalid(f"{CONFIG_PATH} is not valid YAML: {where or error}.") from None
-    if document is None:
-        return RepositoryConfig()
-    if not isinstance(document, dict):
-        raise ConfigInvalid(f"{CONFIG_PATH} must be a mapping with the key `env`.")
-    env = document.get("env")
-    if env is None:
-        return RepositoryConfig()
-    if not isinstance(env, dict):
-        raise ConfigInvalid(f"{CONFIG_PATH}: `env` must be a mapping with `setup` and `test`.")
-    unknown = sorted(str(key) for key in env if key not in {"setup", "test"})
-    if unknown:
-        raise ConfigInvalid(f"{CONFIG_PATH}: `env.{unknown[0]}` is not known (setup, test are).")
-    return RepositoryConfig(_setup_lines(env.get("setup")), _test_line(env.get("test")))
+def _from_root(line: str, directory: str) -> str:
+    """Lines of a declared place are meant for the root, wherever the tests are."""
+    up = normpath("/".join([".."] * (directory.count("/") + 1)))
+    return f"cd {up}\n{line}" if directory else line
 
 
-def _setup_lines(value: object) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    lines = [value] if isinstance(value, str) else value
-    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-        raise ConfigInvalid(f"{CONFIG_PATH}: `env.setup` must be a line or a list of lines.")
-    return tuple(line.strip() for line in lines if line.strip())
+def _test(config: RepositoryConfig, found: EnvironmentPlan, ci: CiRun | None) -> tuple[str, str]:
+    if config.test:
+        return config.test, CONFIG_PATH
+    if found.test or ci is None:
+        return found.test, found.origin
+    up = "../" * (found.directory.count("/") + 1) if found.directory else ""
+    return (f"cd {up} && {ci.test}" if up else ci.test), ci.origin
 
 
-def _test_line(value: object) -> str:
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise ConfigInvalid(f"{CONFIG_PATH}: `env.test` must be one command line.")
-    return value.strip()
+def _is_bare(found: EnvironmentPlan) -> bool:
+    """A Python project of which nothing says what its tests need."""
+    return found.language == "python" and all(line in _BARE for line in found.setup)
 
 
-def recognise_runner(test: str) -> SuiteRunner:
-    """Whose report a command can leave; "exit_code" when nobody's."""
-    for pattern, runner in _RUNNERS:
-        if re.search(pattern, test):
-            return runner
-    return "exit_code"
+def _with_installs(found: EnvironmentPlan, ci: CiRun | None) -> EnvironmentPlan:
+    """CI's own pip lines before the rest, where nothing else names what tests need."""
+    if ci is None or not ci.installs or not _is_bare(found) or found.directory:
+        return found
+    return replace(
+        found,
+        setup=tuple(dict.fromkeys((*ci.installs, *found.setup))),
+        origin=f"{found.origin} and {ci.origin}",
+    )
 
 
-def _origin(config: RepositoryConfig, detected: str) -> str:
-    places = [CONFIG_PATH if given else detected for given in (config.setup, config.test)]
-    if places[0] == places[1]:
-        return places[0]
-    return f"set-up: {places[0]}; test: {places[1]}"
+def _origin(set_up: str, test: str) -> str:
+    return set_up if set_up == test else f"set-up: {set_up}; test: {test}"

@@ -1,202 +1,142 @@
-"""Detect how a Python project is set up and tested, from its manifests."""
+"""Detect how a Python project is set up and tested, from its manifests and file names."""
 
-import ast
-import configparser
 import re
-import shlex
-import tomllib
-from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from shlex import quote
 
 from sandbox.base import EnvironmentPlan, Source
-
-TEST_NAMES = ("test", "tests", "testing", "dev")
-TEST_COMMAND = "python -m pytest -q"
-_MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
-_REQUIREMENTS = (
-    *(
-        pattern.format(name)
-        for name in TEST_NAMES
-        for pattern in (
-            "requirements-{}.txt",
-            "requirements_{}.txt",
-            "{}-requirements.txt",
-            "{}_requirements.txt",
-            "requirements/{}.txt",
-        )
-    ),
-    "tests/requirements.txt",
-    "test/requirements.txt",
+from sandbox.environment.detect.python_extras import extras
+from sandbox.environment.detect.python_locks import lock_file, lock_lines
+from sandbox.environment.detect.python_manifests import Manifests, best_test_name, read_manifests
+from sandbox.environment.detect.python_needs import (
+    dependency_groups,
+    from_poetry,
+    pip_install,
+    test_needs,
 )
+from sandbox.environment.detect.python_plugins import (
+    configured_plugins,
+    imported_packages,
+    pytest_settings,
+)
+from sandbox.environment.detect.python_tests import test_command
+from sandbox.environment.detect.tox import read_tox
+from sandbox.environment.documents import below, table, texts
+from sandbox.environment.python_version import IMAGE_PYTHON
 
 
-@dataclass(frozen=True, slots=True)
-class _Manifests:
-    """The parsed manifests; what is missing or malformed is empty."""
+async def detect_python(
+    source: Source, files: tuple[str, ...], directory: str = ""
+) -> EnvironmentPlan | None:
+    """The plan of the Python project in `directory`, None when there is none.
 
-    pyproject: dict[str, Any]
-    setup_cfg: configparser.ConfigParser
-    tox: configparser.ConfigParser
-    setup_py: str
-
-
-async def detect_python(source: Source, files: tuple[str, ...]) -> EnvironmentPlan | None:
-    """The plan of a Python project at the root, None when there is no manifest of one.
-
-    The project is installed in place with the first extra named test, tests, testing or dev;
-    to that come the first dependency group or requirements file of such a name, else the
-    dependencies of tox.ini, and pytest. Lock files are not read (thin).
+    With a lock file its manager installs what is locked, and pip what is declared when that
+    fails. Otherwise the project is installed in place with its test extra; to that come the
+    first dependency group or requirements file for tests, else the dependencies of tox or nox,
+    else well-known packages that the tests import; and pytest with the plugins its settings
+    need. A folder of tests without any manifest is a project too.
     """
-    present = [name for name in _MANIFESTS if name in files]
-    manifests = await _read_manifests(source)
-    if not present or (present == ["pyproject.toml"] and not _is_project(manifests.pyproject)):
+    manifests = await read_manifests(source, below(files, directory), directory)
+    settings = await pytest_settings(manifests)
+    test, runner = await test_command(manifests, settings)
+    if not manifests.is_project and not (test and not manifests.present and runner == "pytest"):
         return None
-    lines = _test_dependencies(manifests, files)
-    if "requirements.txt" in present:
-        lines.append("pip install -r requirements.txt")
-    # After its dependencies, so that nothing replaces the project by a copy of itself.
-    if any(name in present for name in _MANIFESTS[:3]) and _installable(manifests, present):
-        extra = _first(_extras(manifests))
-        lines.append("pip install -e " + shlex.quote(f".[{extra}]" if extra else "."))
-    lines.append("pip install pytest")
+    lines = await _install(manifests)
+    locked = lock_file(manifests)
+    if locked:
+        declared = " && ".join(lines) or "true"
+        manager, sync = lock_lines(manifests)
+        lines = [manager, f"{sync} || {{ {declared}; }}"]
+    if runner == "pytest" or not test:
+        lines.append(pip_install(["pytest", *configured_plugins(settings)]))
     return EnvironmentPlan(
         language="python",
         setup=tuple(lines),
-        test=TEST_COMMAND if _has_tests(files) else "",
-        runner="pytest",
-        origin=", ".join(present),
+        test=test,
+        runner=runner,
+        origin=", ".join([*manifests.present, *([locked] if locked else [])]) or "test files",
+        directory=directory,
+        variables=_variables(manifests),
+        notes=_notes(manifests),
     )
 
 
-async def _read_manifests(source: Source) -> _Manifests:
-    async def text(path: str) -> str:
-        return (await source.read(path) or b"").decode(errors="replace")
+async def _install(manifests: Manifests) -> list[str]:
+    """pip lines for the tests' needs, requirements.txt and the project, in this order.
 
-    try:
-        pyproject = tomllib.loads(await text("pyproject.toml"))
-    except (tomllib.TOMLDecodeError, RecursionError):
-        pyproject = {}
-    return _Manifests(
-        pyproject=pyproject,
-        setup_cfg=_ini(await text("setup.cfg")),
-        tox=_ini(await text("tox.ini")),
-        setup_py=await text("setup.py"),
-    )
-
-
-def _ini(text: str) -> configparser.ConfigParser:
-    parser = configparser.ConfigParser(interpolation=None, strict=False)
-    try:
-        parser.read_string(text)
-    except configparser.Error:
-        return configparser.ConfigParser(interpolation=None)
-    return parser
+    The project comes last, so that nothing replaces it by a published copy of itself.
+    """
+    extra = await _extra(manifests)
+    needs = _existing(manifests, await test_needs(manifests))
+    lines = needs or await _guessed(manifests, bool(extra))
+    if "requirements.txt" in manifests.present:
+        lines.append("pip install -r requirements.txt")
+    if manifests.installable:
+        lines.append(_editable(manifests, extra))
+    elif "project" in manifests.pyproject or table(manifests.tool, "poetry"):
+        listed = _dependencies(manifests)
+        lines += [pip_install(listed)] if listed else []
+    return lines
 
 
-def _is_project(pyproject: dict[str, Any]) -> bool:
-    """A pyproject.toml may hold only the settings of some tool."""
-    return any(key in pyproject for key in ("project", "build-system", "dependency-groups")) or (
-        "poetry" in _table(pyproject, "tool")
-    )
+async def _guessed(manifests: Manifests, declared: bool) -> list[str]:
+    """Known packages that tests import, when nothing says what they need."""
+    listed = [] if declared else await imported_packages(manifests)
+    return [pip_install(listed)] if listed else []
 
 
-def _installable(manifests: _Manifests, present: list[str]) -> bool:
-    return (
-        "setup.py" in present
-        or "project" in manifests.pyproject
-        or "build-system" in manifests.pyproject
-        or "metadata" in manifests.setup_cfg
-    )
+def _existing(manifests: Manifests, lines: list[str]) -> list[str]:
+    """Without `-r` of files that are not there (they would fail the whole line)."""
+    kept = []
+    for line in lines:
+        words = line.split(" ")
+        pairs = enumerate(pairwise(words))
+        gone = {i for i, (one, path) in pairs if one == "-r" and not manifests.has(path)}
+        gone |= {i + 1 for i in gone}
+        rest = [word for i, word in enumerate(words) if i not in gone]
+        kept += [" ".join(rest)] if len(rest) > 2 else []
+    return kept
 
 
-def _extras(manifests: _Manifests) -> set[str]:
-    extras = set(_table(manifests.pyproject, "project", "optional-dependencies"))
-    extras |= set(_table(manifests.pyproject, "tool", "poetry", "extras"))
-    if manifests.setup_cfg.has_section("options.extras_require"):
-        extras |= set(manifests.setup_cfg.options("options.extras_require"))
-    return extras | _setup_py_extras(manifests.setup_py)
+async def _extra(manifests: Manifests) -> str:
+    """The extra for tests: by its name, or the one tox asks for."""
+    known = extras(manifests)
+    asked = [name for name in (await read_tox(manifests)).extras if name in known]
+    return best_test_name(known) or (asked[0] if asked else "")
 
 
-def _setup_py_extras(text: str) -> set[str]:
-    """Keys of a literal `extras_require={…}` in setup.py, which is read and never run."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return set()
-    dicts = [
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.keyword) and node.arg == "extras_require"
-    ]
-    return {
-        key.value
-        for value in dicts
-        if isinstance(value, ast.Dict)
-        for key in value.keys
-        if isinstance(key, ast.Constant) and isinstance(key.value, str)
-    }
+def _editable(manifests: Manifests, extra: str) -> str:
+    line = "pip install -e " + quote(f".[{extra}]" if extra else ".")
+    backend = "build-system" in manifests.pyproject or "setup.py" in manifests.present
+    listed = _dependencies(manifests)
+    if backend or not listed:
+        return line
+    # An application without a build system may be no package; what it needs is still known.
+    return f"{line} || {pip_install(listed)}"
 
 
-def _test_dependencies(manifests: _Manifests, files: tuple[str, ...]) -> list[str]:
-    """Further lines for what the tests need, from the first place that names it."""
-    group = _first(set(_table(manifests.pyproject, "dependency-groups")))
-    if group:
-        return ["pip install --upgrade 'pip>=25.1'", f"pip install --group {group}"]
-    named = next((path for path in _REQUIREMENTS if path in files), "")
-    if named:
-        return [f"pip install -r {named}"]
-    listed = _tool_dependencies(manifests.pyproject) or _tox_dependencies(manifests.tox)
-    return ["pip install " + " ".join(shlex.quote(one) for one in listed)] if listed else []
+def _dependencies(manifests: Manifests) -> list[str]:
+    project = table(manifests.pyproject, "project")
+    chosen = table(project, "optional-dependencies").get(best_test_name(extras(manifests)))
+    poetry = from_poetry(table(manifests.tool, "poetry", "dependencies"))
+    return [*texts(project.get("dependencies")), *texts(chosen), *poetry]
 
 
-def _tool_dependencies(pyproject: dict[str, Any]) -> list[str]:
-    """Development dependencies of uv, pdm, hatch and poetry, as pip understands them."""
-    tool = _table(pyproject, "tool")
-    pdm = _table(tool, "pdm", "dev-dependencies")
-    lists = [_table(tool, "uv").get("dev-dependencies"), pdm.get(_first(set(pdm)))]
-    for name in ("hatch-test", *TEST_NAMES, "default"):
-        env = _table(tool, "hatch", "envs", name)
-        lists += [env.get("dependencies"), env.get("extra-dependencies")]
-    found = next((one for one in lists if isinstance(one, list) and one), [])
-    if found:
-        return [one for one in found if isinstance(one, str)]
-    groups = _table(tool, "poetry", "group")
-    poetry = _table(groups, _first(set(groups)), "dependencies")
-    poetry = poetry or _table(tool, "poetry", "dev-dependencies")
-    return [_from_poetry(name, value) for name, value in poetry.items() if name != "python"]
+def _variables(manifests: Manifests) -> tuple[tuple[str, str], ...]:
+    """The module path of a `src` layout that nothing installs."""
+    in_src = any(path.startswith("src/") and path.endswith(".py") for path in manifests.files)
+    return (("PYTHONPATH", "src:."),) if in_src and not manifests.installable else ()
 
 
-def _from_poetry(name: str, value: Any) -> str:
-    """A poetry constraint for pip: `^1.2` becomes `>=1.2`, what pip cannot say is left out."""
-    version = value.get("version", "") if isinstance(value, dict) else value
-    if not isinstance(version, str):
-        return name
-    version = re.sub(r"^\^", ">=", version.strip())
-    return name + version if re.fullmatch(r"([<>=!~]=?[\w.]+,? ?)+", version) else name
-
-
-def _tox_dependencies(tox: configparser.ConfigParser) -> list[str]:
-    """Plain lines of `[testenv] deps`: no substitutions, no paths, factors only as a prefix."""
-    listed: list[str] = []
-    for raw in tox.get("testenv", "deps", fallback="").splitlines():
-        line = re.sub(r"^[\w,!.-]+: +", "", raw.split(" #")[0].strip())
-        if not line or "{" in line or line[0] in "#./" or line.startswith("-e"):
-            continue
-        requirements = re.match(r"-r\s*(\S+)$", line)
-        listed += ["-r", requirements.group(1)] if requirements else [line]
-    return listed
-
-
-def _has_tests(files: tuple[str, ...]) -> bool:
-    return any(re.search(r"(^|/)(test_[^/]*|[^/]*_test|tests?)\.py$", path) for path in files)
-
-
-def _first(names: set[str]) -> str:
-    return next((name for name in TEST_NAMES if name in names), "")
-
-
-def _table(value: Any, *keys: str) -> dict[str, Any]:
-    """A nested table, {} when any step is missing or something else."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
+def _notes(manifests: Manifests) -> tuple[str, ...]:
+    wanted = table(manifests.pyproject, "project").get("requires-python")
+    wanted = wanted.strip()[:60] if isinstance(wanted, str) else ""
+    newer = re.match(r">=?\s*3\.(\d{1,3})\b", wanted)
+    notes = []
+    if newer and int(newer[1]) > int(IMAGE_PYTHON.split(".")[1]):
+        notes.append(f"pyproject.toml asks for Python {wanted}, the image has {IMAGE_PYTHON}.")
+    groups = sorted(dependency_groups(manifests))
+    chosen = best_test_name(set(groups))
+    others = [name for name in groups if name != chosen][:8]
+    notes += [f"Dependency groups not used: {', '.join(others)}."] if others else []
+    return tuple(notes)

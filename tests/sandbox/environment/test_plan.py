@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.environment.plan import make_plan, parse_config
+from sandbox.environment.config import parse_config
+from sandbox.environment.plan import make_plan
 from sandbox.environment.version import scm_environment
 from sandbox.errors import ConfigInvalid
 from tests.fakes import MemorySource
@@ -44,6 +45,7 @@ PROJECT = "[project]\nname = 'a'\n"
         (
             {
                 "setup.py": "",
+                "dev.txt": "",
                 "tox.ini": "[testenv]\ndeps =\n  -rdev.txt\n  py3: mock>=2\n  {x}\n  .[doc]\n",
             },
             ["pip install -r dev.txt 'mock>=2'", "pip install -e ."],
@@ -82,8 +84,8 @@ async def test_tool_settings_are_no_project() -> None:
     ("script", "test", "runner"),
     [
         ("mocha test/*.js", "npm test", "mocha"),
-        ("eslint . && node --test", "npm test", "node"),
-        ("jest && eslint .", "npm test", "exit_code"),
+        ("eslint . && node --test", "node --test", "node"),
+        ("jest && eslint .", "npx --no-install jest", "jest"),
         ("./run", "npm test", "exit_code"),
         ('echo \\"Error: no test specified\\" && exit 1', "", "exit_code"),
     ],
@@ -138,7 +140,7 @@ def test_config_forms() -> None:
         ("env: {setup: 3}", "env.setup"),
         ("env: {setup: [a, {b: c}]}", "env.setup"),
         ("env: {test: [a]}", "env.test"),
-        ("env: {image: a}", "env.image"),
+        ("env: {image: [a]}", "env.image"),
         ("env: !!python/object/apply:os.system [id]", "YAML"),
         ("x: " + "a" * 70_000, "64 kB"),
     ],

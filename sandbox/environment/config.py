@@ -1,0 +1,185 @@
+"""`.github/prism.yml`: what a repository's maintainers say about its set-up.
+
+Read at the base commit, so from the default branch and never from an issue or a pull request.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from sandbox.base import Source
+from sandbox.environment.documents import YAML_LIMIT, typed_yaml
+from sandbox.errors import ConfigInvalid
+
+CONFIG_PATH = ".github/prism.yml"
+_COUNT_LIMIT = 200
+_PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(:[a-z0-9]+)?(=[\w.+:~-]+)?")
+_HOST = re.compile(r"(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_IMAGE = re.compile(r"[a-z0-9][\w./:@-]{0,300}", re.IGNORECASE)
+# Variables that decide where the sandbox finds its own tools and folders.
+_RESERVED = re.compile(r"PATH|HOME|VIRTUAL_ENV|BASH_ENV|ENV|LD_.*|PRISM_.*")
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryConfig:
+    """The `env` part of `.github/prism.yml`; empty values were not given.
+
+    `apt` are Debian packages, `hosts` further hosts the set-up may reach and `image` a base
+    image: both only as far as the operator admits them. `untested` allows a run to go on
+    without tests when the set-up fails.
+    """
+
+    setup: tuple[str, ...] = ()
+    test: str = ""
+    image: str = ""
+    apt: tuple[str, ...] = ()
+    vars: tuple[tuple[str, str], ...] = ()
+    hosts: tuple[str, ...] = ()
+    directory: str = ""
+    untested: bool = False
+
+
+async def read_config(source: Source) -> RepositoryConfig:
+    """The repository's own settings; all empty without the file."""
+    data = await source.read(CONFIG_PATH)
+    return RepositoryConfig() if data is None else parse_config(data)
+
+
+def parse_config(data: bytes) -> RepositoryConfig:
+    """Read and check the mapping `env`.
+
+    Raises ConfigInvalid naming the key. Other top-level keys are other parts' business; a key
+    of `env` that nothing reads is refused, because it would silently do nothing.
+    """
+    env = _env(data)
+    unknown = sorted(
+        key if isinstance(key, str) else type(key).__name__ for key in env if key not in _READERS
+    )
+    if unknown:
+        raise ConfigInvalid(
+            f"{CONFIG_PATH}: `env.{unknown[0]}` is not known; known keys are "
+            f"{', '.join(sorted(_READERS))}."
+        )
+    given = {key: _READERS[key](key, value) for key, value in env.items() if value is not None}
+    return RepositoryConfig(**given)
+
+
+def _env(data: bytes) -> Mapping[Any, Any]:
+    if len(data) > YAML_LIMIT:
+        raise ConfigInvalid(f"{CONFIG_PATH} is larger than 64 kB.")
+    try:
+        document = typed_yaml(data)
+    except yaml.YAMLError as error:
+        where = str(getattr(error, "problem_mark", "") or "").strip()
+        raise ConfigInvalid(f"{CONFIG_PATH} is not valid YAML: {where or error}.") from None
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise ConfigInvalid(f"{CONFIG_PATH} must be a mapping with the key `env`.")
+    env = document.get("env")
+    if env is None:
+        return {}
+    if not isinstance(env, dict):
+        raise ConfigInvalid(f"{CONFIG_PATH}: `env` must be a mapping with `setup` and `test`.")
+    return env
+
+
+def _lines(key: str, value: object) -> tuple[str, ...]:
+    lines = [value] if isinstance(value, str) else value
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        raise _invalid(key, "a line or a list of lines")
+    if len(lines) > _COUNT_LIMIT or any("\0" in line for line in lines):
+        raise _invalid(key, f"at most {_COUNT_LIMIT} lines without null characters")
+    return tuple(line.strip() for line in lines if line.strip())
+
+
+def _line(key: str, value: object) -> str:
+    if not isinstance(value, str) or "\0" in value:
+        raise _invalid(key, "one command line")
+    return value.strip()
+
+
+def _words(pattern: re.Pattern[str], what: str) -> Callable[[str, object], tuple[str, ...]]:
+    def read(key: str, value: object) -> tuple[str, ...]:
+        listed = value.split() if isinstance(value, str) else value
+        if not isinstance(listed, list) or len(listed) > _COUNT_LIMIT:
+            raise _invalid(key, f"a list of {what}")
+        for one in listed:
+            if not isinstance(one, str) or not pattern.fullmatch(one):
+                raise _invalid(key, f"a list of {what}, which {str(one)[:60]!r} is not one of")
+        return tuple(dict.fromkeys(listed))
+
+    return read
+
+
+def _hosts(key: str, value: object) -> tuple[str, ...]:
+    return tuple(host.lower() for host in _words(_HOST, "host names")(key, value))
+
+
+def _variables(key: str, value: object) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, dict) or len(value) > _COUNT_LIMIT:
+        raise _invalid(key, "a mapping of names to values")
+    pairs = []
+    for name, content in value.items():
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise _invalid(key, f"names of letters, digits and _, unlike {str(name)[:60]!r}")
+        if _RESERVED.fullmatch(name):
+            raise _invalid(key, f"variables of the project; {name} belongs to the sandbox")
+        pairs.append((name, _scalar(key, name, content)))
+    return tuple(pairs)
+
+
+def _scalar(key: str, name: str, content: object) -> str:
+    if isinstance(content, bool):
+        return str(content).lower()
+    try:
+        text = str(content) if isinstance(content, str | int | float) else "\0"
+    except ValueError:  # a number of thousands of digits
+        text = "\0"
+    if "\0" in text:
+        raise _invalid(key, f"text values, unlike that of {name}")
+    return text
+
+
+def _image(key: str, value: object) -> str:
+    if not isinstance(value, str) or not _IMAGE.fullmatch(value):
+        raise _invalid(key, "an image reference such as `python@sha256:…`")
+    return value
+
+
+def _directory(key: str, value: object) -> str:
+    text = value.strip().strip("/") if isinstance(value, str) else ""
+    if not isinstance(value, str) or value.startswith("/") or not is_inside(text):
+        raise _invalid(key, "a folder of the repository, such as `packages/core`")
+    return "" if text == "." else text
+
+
+def is_inside(path: str) -> bool:
+    """Whether a relative path names something inside the tree without detours."""
+    return not re.search(r"(^|/)\.\.(/|$)|[\0\n\\]", path)
+
+
+def _flag(key: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _invalid(key, "true or false")
+    return value
+
+
+def _invalid(key: str, must_be: str) -> ConfigInvalid:
+    return ConfigInvalid(f"{CONFIG_PATH}: `env.{key}` must be {must_be}.")
+
+
+_READERS: Mapping[str, Callable[[str, object], Any]] = {
+    "setup": _lines,
+    "test": _line,
+    "image": _image,
+    "apt": _words(_PACKAGE, "Debian package names"),
+    "vars": _variables,
+    "hosts": _hosts,
+    "directory": _directory,
+    "untested": _flag,
+}

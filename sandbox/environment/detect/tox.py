@@ -1,0 +1,102 @@
+"""What tox would install and run, read instead of run: tox itself would need a network later."""
+
+import configparser
+import re
+import shlex
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.environment.detect.python_manifests import Manifests
+from sandbox.environment.documents import read_toml, table, texts
+
+
+@dataclass(frozen=True, slots=True)
+class TestEnv:
+    """A test environment of tox or nox: requirements, extras, groups and its command lines."""
+
+    __test__ = False
+
+    needs: tuple[str, ...] = ()
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+async def read_tox(manifests: Manifests) -> TestEnv:
+    """The base test environment of tox.ini, setup.cfg, tox.toml or pyproject.toml."""
+    ini = manifests.tox if manifests.tox.has_section("testenv") else manifests.setup_cfg
+    section = next((s for s in ("testenv", "tox:testenv") if ini.has_section(s)), "")
+    if section:
+        return _from_ini(ini, section)
+    native = read_toml(await manifests.text("tox.toml")) if manifests.has("tox.toml") else {}
+    return _from_table(table(native or table(manifests.tool, "tox"), "env_run_base"))
+
+
+def _from_ini(ini: configparser.ConfigParser, section: str) -> TestEnv:
+    def lines(key: str) -> list[str]:
+        raw = ini.get(section, key, fallback="") or ""
+        joined = re.sub(r"\\\n\s*", " ", raw)
+        return [text for text in map(_plain, joined.splitlines()) if text]
+
+    def names(key: str) -> tuple[str, ...]:
+        words = re.split(r"[\s,]+", " ".join(lines(key)))
+        return tuple(word for word in words if re.fullmatch(r"[\w.-]+", word))
+
+    return TestEnv(
+        needs=_needs(lines("deps")),
+        extras=names("extras"),
+        groups=names("dependency_groups"),
+        commands=tuple(one for one in map(command, lines("commands")) if one),
+    )
+
+
+def _from_table(env: dict[str, Any]) -> TestEnv:
+    rows = env.get("commands")
+    commands = [shlex.join(texts(row)) for row in rows] if isinstance(rows, list) else []
+    return TestEnv(
+        needs=_needs(list(texts(env.get("deps")))),
+        extras=texts(env.get("extras")),
+        groups=texts(env.get("dependency_groups")),
+        commands=tuple(one for one in map(command, commands) if one),
+    )
+
+
+def _plain(line: str) -> str:
+    """A line without its comment and without a prefix of factors (`py311,lint: `)."""
+    return re.sub(r"^[\w,!.{}-]+: +", "", line.split(" #", maxsplit=1)[0].strip())
+
+
+def _needs(lines: list[str]) -> tuple[str, ...]:
+    """Plain requirements: no substitutions, no paths; `-r file` stays two words."""
+    listed: list[str] = []
+    for line in lines:
+        if "{" in line or line[0] in "#./" or line.startswith(("-e", "-c", "--")):
+            continue
+        requirements = re.fullmatch(r"-r\s*(\S+)", line)
+        if requirements and (".." in requirements[1] or requirements[1].startswith("/")):
+            continue
+        listed += ["-r", requirements[1]] if requirements else [line]
+    return tuple(listed)
+
+
+def command(line: str) -> str:
+    """A command of tox as a shell line, "" when it needs what only tox knows."""
+    line = re.sub(r"\{posargs(?::([^{}]*))?\}", lambda match: match[1] or "", line)
+    line = re.sub(r"\{env:\w+:([^{}]*)\}", r"\1", line)
+    line = line.replace("{envpython}", "python").replace("{env_python}", "python")
+    line = re.sub(r"\{(toxinidir|tox_root)\}/?", "", line)
+    line = re.sub(r"^[-!@]+\s*", "", line).strip()
+    if re.search(r"[{}$`;|&<>\n\0]", line) or not line:
+        return ""
+    return plain_command(line)
+
+
+def plain_command(line: str) -> str:
+    """A test command without the measuring of coverage around it."""
+    line = re.sub(
+        r"^(?:python3?\s+-m\s+)?coverage\s+run\s+((?:-\S+\s+)*?)-m\s+", "python -m ", line
+    )
+    line = re.sub(r"^(?:python3?\s+-m\s+)?coverage\s+run\s+((?:-\S+\s+)*)", "python ", line)
+    line = re.sub(r"\s--(no-)?cov(-[\w-]+)?(=\S*)?(?=\s|$)", "", line)
+    line = re.sub(r"\s(--junit-?xml|--cov-report)([= ]\S+)(?=\s|$)", "", line)
+    return re.sub(r"^(py\.?test)\b", "python -m pytest", line).strip()
