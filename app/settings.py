@@ -65,6 +65,8 @@ class Settings:
     setup_minutes: float = 15.0  # PRISM_SANDBOX_SETUP_MINUTES
     test_minutes: float = 20.0  # PRISM_SANDBOX_TEST_MINUTES
     setup_hosts: str = ""  # PRISM_SETUP_HOSTS: what repositories may ask for
+    env_max_gb: float = 20.0  # PRISM_ENV_MAX_GB: stored environments, together
+    env_max_days: float = 14.0  # PRISM_ENV_MAX_DAYS: unused ones are removed then
     max_parallel: int = 4  # PRISM_MAX_PARALLEL: agents at once in one run
     lease_s: float = 60.0  # PRISM_LEASE_SECONDS
     sweep_s: float = 30.0  # PRISM_SWEEP_SECONDS
@@ -152,6 +154,8 @@ def _sandbox(get: "_Reader", default: Settings) -> dict[str, Any]:
         "sandbox_tmp_mb": get.whole("PRISM_SANDBOX_TMP_MB", default.sandbox_tmp_mb, 16),
         "setup_minutes": get.number("PRISM_SANDBOX_SETUP_MINUTES", default.setup_minutes),
         "test_minutes": get.number("PRISM_SANDBOX_TEST_MINUTES", default.test_minutes),
+        "env_max_gb": get.number("PRISM_ENV_MAX_GB", default.env_max_gb),
+        "env_max_days": get.number("PRISM_ENV_MAX_DAYS", default.env_max_days),
         "setup_hosts": get.text("PRISM_SETUP_HOSTS"),
     }
 

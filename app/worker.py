@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -23,6 +24,8 @@ from pipeline.model.prices import price_of, read_prices
 from sandbox.errors import SandboxError
 
 log = structlog.get_logger(__name__)
+
+PRUNE_EVERY_S = 900.0
 
 
 def run_worker_process(settings: Settings) -> None:
@@ -54,7 +57,7 @@ async def _work(settings: Settings) -> None:
                 admit=partial(admit, Admission(engine, settings, github)),
                 run=Runner(settings, engine, github, sandbox),
             )
-            sweep = asyncio.create_task(_sweep(sandbox, settings.sweep_s))
+            sweep = asyncio.create_task(_sweep(sandbox, settings))
             try:
                 await run_worker(settings, engine, url, context)
             finally:
@@ -65,16 +68,23 @@ async def _work(settings: Settings) -> None:
         await engine.dispose()
 
 
-async def _sweep(sandbox: Backend, every_s: float) -> None:
+async def _sweep(sandbox: Backend, settings: Settings) -> None:
     """Remove what a failed removal or a killed process left on the engine, for good.
 
-    An engine that does not answer is said once, and once more when it is back.
+    Every now and then also environments that nobody uses. An engine that does not answer is said
+    once, and once more when it is back.
     """
     is_down = False
+    prune_at = 0.0
     while True:
-        await asyncio.sleep(every_s)
+        await asyncio.sleep(settings.sweep_s)
         try:
             count = await sandbox.remove_orphans()
+            if time.monotonic() >= prune_at:
+                pruned = await sandbox.prune(settings.env_max_gb, settings.env_max_days)
+                prune_at = time.monotonic() + PRUNE_EVERY_S
+                if pruned:
+                    log.info("environments removed", count=len(pruned))
         except SandboxError as error:
             if not is_down:
                 log.warning("sandbox lost", error=str(error))

@@ -167,9 +167,12 @@ class DockerSandbox:
 
         Longest unused first; nothing that has a container or was used within the last hour.
         """
-        return await self._engine.call(
-            lambda c: prune(c, self._instance, self._state, max_gb, max_days)
-        )
+        try:
+            return await self._engine.call(
+                lambda c: prune(c, self._instance, self._state, max_gb, max_days)
+            )
+        except APIError as error:
+            raise SandboxError(f"Stored environments cannot be removed: {error}") from error
 
     async def prepare(self, source: Source, plan: EnvironmentPlan, run: str) -> Environment:
         """Build or reuse the environment of (repository, base commit, plan, base image).

@@ -139,6 +139,10 @@ class ProcessSandbox:
         """Failures are not remembered here."""
         return 0
 
+    async def prune(self, max_gb: float, max_days: float) -> tuple[()]:
+        """Nothing is removed here: environments stay until their folder goes."""
+        return ()
+
     @asynccontextmanager
     async def setup_shell(
         self, source: Source, plan: EnvironmentPlan, run: str
