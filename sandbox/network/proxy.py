@@ -87,12 +87,13 @@ class Proxy:
         client = _Client(self, reader, writer)
         try:
             await client.serve()
+            await client.close()
         except (OSError, TimeoutError, h11.RemoteProtocolError, h11.LocalProtocolError):
             pass  # the client went away or does not speak HTTP
         except asyncio.CancelledError:
-            client.cut()  # the set-up is over
+            pass  # the set-up is over
         finally:
-            await client.close()
+            client.cut()
             self._open.discard(task)
 
     def served(self, size: int) -> None:
@@ -119,13 +120,10 @@ class _Client:
         self._writer.transport.abort()
 
     async def close(self) -> None:
-        """End the connection; a peer that does not take its end in time is cut off."""
+        """End the connection after what was written, if the peer takes that in time."""
         self._writer.close()
-        try:
-            async with asyncio.timeout(CLOSE_S):
-                await self._writer.wait_closed()
-        except (OSError, TimeoutError):
-            self._writer.transport.abort()
+        async with asyncio.timeout(CLOSE_S):
+            await self._writer.wait_closed()
 
     async def serve(self) -> None:
         """Answer requests until the connection ends or must end."""
@@ -140,7 +138,8 @@ class _Client:
                 await self._answer(request)
             except Refused as refused:
                 self._proxy.refusals.add(refused, _asked(request, self._tunnel))
-                if not await self._say(refused.status, refused.reason):
+                said = await self._say(refused.status, str(refused))
+                if not said or refused.status == 400:  # what follows cannot be trusted either
                     return
             except UpstreamFailed as failed:
                 if not await self._say(502, str(failed)):

@@ -13,6 +13,7 @@ Headers = list[tuple[bytes, bytes]]
 
 TARGET_LIMIT = 8000
 GIT_BODY_LIMIT = 512_000
+HEADERS_LIMIT = 32_000
 _HEADER_COUNT = 64
 _PASSED = frozenset(
     b"accept accept-encoding accept-language authorization cache-control git-protocol "
@@ -35,7 +36,7 @@ class Refused(Exception):
     """
 
     def __init__(self, status: int, reason: str, host: str = "") -> None:
-        super().__init__(reason)
+        super().__init__(f"{host}: {reason}" if host else reason)
         self.status = status
         self.reason = reason
         self.host = host
@@ -93,8 +94,8 @@ def read_request(method: bytes, target: bytes, headers: Headers, tunnel: Origin 
     """
     if len(target) > TARGET_LIMIT:
         raise Refused(414, "The address is too long.")
-    if len(headers) > _HEADER_COUNT:
-        raise Refused(431, "There are too many headers.")
+    if len(headers) > _HEADER_COUNT or sum(len(k) + len(v) for k, v in headers) > HEADERS_LIMIT:
+        raise Refused(431, "The headers are too many or too long.")
     origin, path = (tunnel, target) if tunnel else _absolute(target)
     if not _TARGET.fullmatch(path):
         raise Refused(400, "The target is not a path.")

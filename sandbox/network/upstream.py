@@ -98,7 +98,9 @@ class Upstream:
         entries = self._allowed.find(origin.host, origin.port)
         if not entries:
             known = self._allowed.knows(origin.host)
-            reason = f"port {origin.port} is not allowed" if known else "it is not on the list"
+            reason = (
+                "this set-up may not reach that port" if known else "this set-up may not reach it"
+            )
             raise Refused(403, reason, _refused_name(origin))
         found = await self._resolver.addresses(origin.host)
         if not found:
