@@ -83,6 +83,7 @@ class DockerSandbox:
             base_image=self._base_image,
             host=self._host,
             open_workspace=self._workspace,
+            disk=self._disk,
             state=self._state,
         )
 
@@ -227,25 +228,26 @@ class DockerSandbox:
 
 
 def unprotected(facts: Facts, listed: bool) -> tuple[str, ...]:
-    """What these containers do not protect from, one sentence each."""
+    """What these containers do not protect from."""
     found = [
-        "A hole in gVisor's kernel together with one in this machine's leads out of a container."
+        "a hole in gVisor's kernel that is used together with one in this machine's"
         if facts.has_own_kernel
-        else "Containers share this machine's kernel: a hole in it leads out of them. "
-        "PRISM_SANDBOX_RUNTIME=runsc (gVisor) puts a kernel of its own between.",
-        "Who takes over the worker has the engine, and with it this machine.",
-        "Set-up lines can tell the registries they may reach whatever they know, in the names "
-        "they ask for."
+        else "a hole in this machine's kernel, which containers share "
+        "(PRISM_SANDBOX_RUNTIME=runsc, gVisor, puts a kernel of its own between)",
+        "whoever takes over the worker: it has the engine, and with it this machine",
+        "set-up lines that tell registries what they know, in the names they ask for"
         if listed
-        else "Set-up lines have the engine's default network: they reach the internet and what "
-        "this machine serves there.",
-        "Neighbours on one processor can measure each other's timing, and slow the disk.",
+        else "set-up lines that use the engine's default network: the internet, and what this "
+        "machine serves there",
+        "neighbours on one processor that measure each other's timing or slow the disk",
     ]
-    if not facts.host.storage_quota:
+    if facts.host.setup_runtime != facts.host.runtime:
         found.append(
-            "Disk use is looked at once a second: a burst can go over the limit by what the disk "
-            "takes in that time."
+            "a hole in this machine's kernel during set-up, which runs on the runtime "
+            f"{facts.host.setup_runtime or 'of the engine'}: its way out needs the kernel's network"
         )
+    if not facts.host.storage_quota:
+        found.append("a burst of writing: disk use is looked at once a second")
     if facts.host.allow_ptrace:
-        found.append("Debuggers are allowed: more of the kernel can be reached.")
+        found.append("what debuggers reach of the kernel: ptrace is allowed")
     return tuple(found)

@@ -96,7 +96,7 @@ class Setup:
         """All steps in order; raises SetupFailed with the log when a line fails."""
         env = await self.begin(source, plan)
         deadline = time.monotonic() + self.limits.setup_timeout_s
-        await self._packages(plan, deadline - time.monotonic())
+        await self.install_packages(plan, deadline - time.monotonic())
         for line in self._lines(plan):
             await self._line(line, plan, env, deadline - time.monotonic())
         self._note_refusals()
@@ -139,7 +139,7 @@ class Setup:
             await self._root("trust", Script(f"umask 022; cat > {quote(name)}", stdin=content))
         return {**bundle_environment(path), **java_environment(way.port, path + _JAVA)}
 
-    async def _packages(self, plan: EnvironmentPlan, left_s: float) -> None:
+    async def install_packages(self, plan: EnvironmentPlan, left_s: float) -> None:
         """Install the plan's Debian packages as root, from the image's own sources."""
         if not plan.packages or self.renewing:
             return
@@ -188,6 +188,8 @@ class Setup:
 
     def _judge(self, line: str, outcome: Outcome) -> None:
         self.log.feed(outcome.stdout)
+        if outcome.disk_limit:
+            self.log.feed(b"ended: it wrote more to the disk than a set-up may\n")
         if outcome.exit_code != 0:
             self._note_refusals()
             raise SetupFailed(line, outcome.exit_code, self.log_text, self.egress.denied())

@@ -4,8 +4,8 @@ Two levels of images. What a set-up installed is kept per hash of its inputs; on
 per base commit, the tree, what a second run of the set-up lines makes of it, and the record of
 the base test runs. A commit with the same inputs starts from the former.
 
-Set-up runs on the engine's default bridge network, so repository code can reach what this
-machine serves to its local network while it is being installed; after that there is no network.
+Set-up reaches package registries through a proxy on this machine and nothing else; after that
+there is no network at all.
 """
 
 import asyncio
@@ -33,6 +33,7 @@ from sandbox.engine.recorded import read_record, write_record
 from sandbox.engine.runner import container_place, container_runner
 from sandbox.engine.state import EnvironmentState, is_network
 from sandbox.engine.store import DEPENDENCIES, INSTANCE, REPOSITORY, ROLE, remove_image
+from sandbox.engine.watch import DiskWatch
 from sandbox.environment.inputs import without_repeats
 from sandbox.environment.record import (
     dependencies_key,
@@ -81,7 +82,8 @@ class EnvironmentBuilder:
 
     `base_image` names the image for a plan, `open_workspace` gives a fresh container of an
     environment for its base test runs; `environ` is where installers' variables and the
-    certificate bundle are looked up; `state` is shared by all processes on this machine.
+    certificate bundle are looked up; `disk` ends set-ups that fill the engine's; `state` is
+    shared by all processes on this machine.
     """
 
     engine: Engine
@@ -91,6 +93,7 @@ class EnvironmentBuilder:
     base_image: Callable[[EnvironmentPlan], Awaitable[str]]
     host: Callable[[], Awaitable[Host]]
     open_workspace: OpenWorkspace
+    disk: DiskWatch
     state: EnvironmentState = field(default_factory=EnvironmentState)
     outside: Outside = field(init=False)
 
@@ -270,8 +273,10 @@ class EnvironmentBuilder:
         """A fresh set-up container by name with its way out, and the set-up to carry out in it."""
         labels = self._labels(run)
         args = setup_args(image, self.limits, labels, await self.host())
+        twice = replace(self.limits, disk_mb=self.limits.disk_mb * 2, files=self.limits.files * 2)
         async with (
             started(self.engine, args) as name,
+            self.disk.watching(name, twice) as watched,
             egress_for(
                 self.engine,
                 name,
@@ -285,7 +290,7 @@ class EnvironmentBuilder:
             yield (
                 name,
                 Setup(
-                    place=container_place(await container_runner(self.engine, name)),
+                    place=container_place(await container_runner(self.engine, name, watched)),
                     limits=self.limits,
                     installers=await scm_environment(source),
                     egress=way,

@@ -114,7 +114,10 @@ def prune(
     max_days: float,
     now: float = 0.0,
 ) -> list[Stored]:
-    """Remove the surplus of this installation's environments; returns it. `now` 0 is the clock's."""
+    """Remove the surplus of this installation's environments; returns it.
+
+    `now` 0 is the clock's.
+    """
     stored = list_stored(client, instance, state.last_used)
     busy = busy_images(client)
     gone = surplus(stored, busy, now or time.time(), int(max_gb * _GB), max_days * _DAY_S)
