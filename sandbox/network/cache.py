@@ -23,7 +23,7 @@ TOTAL_LIMIT = 4 << 30
 ENTRY_LIMIT = 512 << 20
 FOREVER_S = 10 * 365 * 86400.0
 _MAGIC = b"prism-cache-1\n"
-_TAIL = 4 + len(_MAGIC)
+_TAIL = 32 + 4 + len(_MAGIC)  # checksum of all before it, length of the head, mark
 _VARY = {b"accept", b"accept-encoding", b"origin", b"user-agent", b"x-forwarded-proto", b""}
 # Names of files that a registry never replaces: a version is published once.
 _IMMUTABLE = {
@@ -189,10 +189,10 @@ class Writing:
 
     def finish(self) -> None:
         """Keep the entry: the answer came to its proper end."""
-        head = {"sha256": self._digest.hexdigest(), "size": self.size, "until": self._until}
-        data = json.dumps({**head, "headers": self._headers}).encode()
+        head = json.dumps({"until": self._until, "headers": self._headers}).encode()
         try:
-            self._file.write(data + len(data).to_bytes(4) + _MAGIC)
+            self._digest.update(head)
+            self._file.write(head + self._digest.digest() + len(head).to_bytes(4) + _MAGIC)
             self._file.close()
             self._cache.keep(self)
         except OSError:
@@ -206,18 +206,16 @@ class Writing:
 
 
 def _read(file: BinaryIO) -> Stored | None:
-    """What is in an entry; None unless it is whole and of use. The checksum ends the file."""
+    """What is in an entry; None unless it is whole and of use."""
     try:
-        file.seek(-_TAIL, os.SEEK_END)
-        end = file.tell()
+        end = file.seek(-_TAIL, os.SEEK_END)
         tail = file.read(_TAIL)
-        length = int.from_bytes(tail[:4])
-        file.seek(end - length)
-        head = json.loads(file.read(length))
-        size = end - length
-        if tail[4:] != _MAGIC or head["size"] != size or head["until"] < time.time():
+        size = end - int.from_bytes(tail[32:36])
+        if tail[36:] != _MAGIC or size < 0 or tail[:32] != _checksum(file, end):
             return None
-        if head["sha256"] != _checksum(file, size):
+        file.seek(size)
+        head = json.loads(file.read(end - size))
+        if head["until"] < time.time():
             return None
         headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in head["headers"]]
         file.seek(0)
@@ -226,10 +224,10 @@ def _read(file: BinaryIO) -> Stored | None:
     return Stored(headers, size, file)
 
 
-def _checksum(file: BinaryIO, size: int) -> str:
+def _checksum(file: BinaryIO, size: int) -> bytes:
     file.seek(0)
     digest = sha256()
     while size and (data := file.read(min(size, 1 << 20))):
         digest.update(data)
         size -= len(data)
-    return digest.hexdigest()
+    return digest.digest()

@@ -225,7 +225,7 @@ class _Client:
         if cache is None or not may_be_cached(wanted, has_credentials=bool(secret)):
             await self._pass_on(wanted, body, secret, None)
             return
-        stored = await asyncio.to_thread(cache.find, cache_key(wanted))
+        stored = await _found(cache, cache_key(wanted))
         if stored is None:
             await self._pass_on(wanted, body, secret, cache)
             return
@@ -258,23 +258,20 @@ class _Client:
     async def _pass_on(self, wanted: Wanted, body: bytes, secret: str, cache: Cache | None) -> None:
         """Ask the origin and stream its answer, into the cache as well when it may be kept."""
         link, answer = await self._ask(wanted, body, secret)
-        writing: Writing | None = None
+        headers = response_headers(list(answer.headers))
+        writing = _begin_keeping(cache, wanted, answer) if cache else None
         complete = False
         try:
-            headers = response_headers(list(answer.headers))
-            if cache is not None:
-                fresh_s = fresh_for_s(wanted, answer.status_code, list(answer.headers))
-                if fresh_s > 0:
-                    key = cache_key(wanted)
-                    writing = await asyncio.to_thread(cache.begin, key, headers, fresh_s)
             self._send(h11.Response(status_code=answer.status_code, headers=headers))
             while not isinstance(event := await link.next(), h11.EndOfMessage):
                 if isinstance(event, h11.Data):
                     if writing is not None and not writing.feed(bytes(event.data)):
                         writing = None
                     await self._deliver(bytes(event.data))
-            self._send(h11.EndOfMessage())
             complete = True
+            if writing is not None:
+                writing.finish()
+            self._send(h11.EndOfMessage())
             await self._drain()
         except (UpstreamFailed, Refused) as error:
             # The head is sent: all that can be said is that the body is not whole.
@@ -287,8 +284,8 @@ class _Client:
                 self._proxy.upstream.release(wanted.origin, link)
             else:
                 link.close()
-            if writing is not None:
-                await asyncio.to_thread(writing.finish if complete else writing.drop)
+            if writing is not None and not complete:
+                writing.drop()
 
     async def _ask(self, wanted: Wanted, body: bytes, secret: str) -> tuple[Link, h11.Response]:
         """Send a request; an idle connection that turns out closed is tried once more anew."""
@@ -337,6 +334,27 @@ class _Client:
     async def _drain(self) -> None:
         async with asyncio.timeout(self._proxy.limits.send_s):
             await self._writer.drain()
+
+
+def _begin_keeping(cache: Cache, wanted: Wanted, answer: h11.Response) -> Writing | None:
+    headers = list(answer.headers)
+    fresh_s = fresh_for_s(wanted, answer.status_code, headers)
+    return cache.begin(cache_key(wanted), headers, fresh_s) if fresh_s > 0 else None
+
+
+async def _found(cache: Cache, key: str) -> Stored | None:
+    """Look an entry up in a thread, which checks all of it; its file is closed when cancelled."""
+    looking = asyncio.get_running_loop().run_in_executor(None, cache.find, key)
+    try:
+        return await asyncio.shield(looking)
+    except asyncio.CancelledError:
+        looking.add_done_callback(_close_found)
+        raise
+
+
+def _close_found(looking: asyncio.Future[Stored | None]) -> None:
+    if not looking.cancelled() and looking.exception() is None and (found := looking.result()):
+        found.file.close()
 
 
 def _server_state() -> h11.Connection:
