@@ -10,7 +10,7 @@ from sandbox.base import Capabilities
 from sandbox.docker import DockerSandbox
 from sandbox.engine.facts import warnings
 
-OPEN = "Does not protect from: "
+OPEN = "does not protect from "
 
 
 async def examine_sandbox(settings: Settings) -> tuple[Check, ...]:

@@ -154,7 +154,7 @@ class Capabilities:
     """What a backend separates and limits, for reports and `prism doctor`.
 
     `disk` is "engine" where the engine enforces a quota, "watched" where Prism polls and ends
-    what exceeds it. `unprotected` are plain sentences on what it does not protect from.
+    what exceeds it. `unprotected` completes the sentence "It does not protect from …".
     """
 
     isolation: Isolation

@@ -93,10 +93,10 @@ class ProcessSandbox:
             disk="none",
             setup_network="open",
             unprotected=(
-                "Repository code runs as this user: it can read, change and send away every file "
-                "and secret of this user, and reach every network this machine reaches.",
-                "Nothing bounds the memory, the processes and the disk it uses together.",
-                "git runs on trees that repository code could have changed.",
+                "repository code that reads, changes or sends away what this user can: every file, "
+                "every secret, every network this machine reaches",
+                "memory, processes and disk that are used without bound",
+                "trees whose git settings repository code could have changed: git runs there",
             ),
         )
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from docker import DockerClient
 from docker.errors import APIError, DockerException, ImageNotFound, NotFound
@@ -22,6 +22,9 @@ from sandbox.output import CappedOutput
 from sandbox.runner import FLOOD_BYTES, Outcome, Stdin, chunks
 
 T = TypeVar("T")
+
+# How long output is still read after a command ended while a child of it holds the stream.
+GRACE_S = 0.2
 
 HELP = (
     "No container engine answers. Start Docker or set DOCKER_HOST; as root on Debian "
@@ -37,6 +40,7 @@ __all__ = [
     "DockerClient",
     "Engine",
     "Exec",
+    "ExecRefused",
     "ImageNotFound",
     "LogConfig",
     "NotFound",
@@ -56,6 +60,10 @@ class Exec:
     timeout_s: float = 60.0
     output_limit: int = 1_000_000
     merged: bool = False
+
+
+class ExecRefused(SandboxError):
+    """The container runs and could not start this process, e.g. for want of memory."""
 
 
 class Engine:
@@ -85,29 +93,76 @@ class Engine:
         """Run a process and stream its output within limits; ending it is the caller's part.
 
         At the time limit, on a flood and on cancellation the connection is closed, which does
-        not end the process. Raises WorkspaceLost when the container is gone.
+        not end the process. What it left running does not delay the end. Raises WorkspaceLost
+        when the container is gone, ExecRefused when it cannot start a process just now.
         """
         start = time.monotonic()
-        try:
-            exec_id, connection, early = await self.call(lambda c: _open(c, container, command))
-        except (NotFound, APIError) as error:
-            raise WorkspaceLost(f"The container cannot run commands any more: {error}") from error
         streams = _Streams(command)
         timed_out = False
         try:
-            async with asyncio.timeout(command.timeout_s):
-                await _talk(connection, early, command.stdin, streams)
-        except TimeoutError:
-            timed_out = True
-        finally:
-            connection.close()
-        exit_code = None
-        if not timed_out and not streams.flooded:
+            exec_id, connection, early = await self.call(lambda c: _open(c, container, command))
             try:
+                async with asyncio.timeout(command.timeout_s):
+                    await self._until_end(exec_id, connection, early, command.stdin, streams)
+            except TimeoutError:
+                timed_out = True
+            finally:
+                connection.close()
+            exit_code = None
+            if not timed_out and not streams.flooded:
                 exit_code = await self.call(lambda c: _exit_code(c, exec_id))
-            except NotFound as error:
-                raise WorkspaceLost("The container went away.") from error
+                # Such a code may be the command's own, or the end of the whole container.
+                if exit_code is None or exit_code >= 126:
+                    await self.call(lambda c: _check_started(c, container, exec_id))
+        except NotFound as error:
+            raise WorkspaceLost("The container went away.") from error
+        except APIError as error:
+            await self._explain(container, error)
         return streams.outcome(exit_code, time.monotonic() - start, timed_out)
+
+    async def _until_end(
+        self,
+        exec_id: str,
+        connection: socket.socket,
+        early: bytes,
+        stdin: Stdin,
+        streams: "_Streams",
+    ) -> None:
+        """Read until the stream ends, floods, or its process has ended for a short while."""
+        talking = asyncio.create_task(_talk(connection, early, stdin, streams))
+        watching = asyncio.create_task(self._process_end(exec_id))
+        try:
+            await asyncio.wait({talking, watching}, return_when=asyncio.FIRST_COMPLETED)
+            if not talking.done():
+                await asyncio.wait({talking}, timeout=GRACE_S)
+            if talking.done():
+                await talking  # its errors are the caller's
+        finally:
+            for task in (talking, watching):
+                task.cancel()
+            await asyncio.gather(talking, watching, return_exceptions=True)
+
+    async def _process_end(self, exec_id: str) -> None:
+        """Wait for the process itself; most end their stream before they are first asked for."""
+        pause = 0.3
+        while True:
+            await asyncio.sleep(pause)
+            state = await self.call(lambda c: c.api.exec_inspect(exec_id))
+            if not state["Running"]:
+                return
+            pause = min(pause * 1.5, 1.0)
+
+    async def _explain(self, container: str, error: APIError) -> NoReturn:
+        """A refusal of the engine: is it this process or the container?"""
+        try:
+            state = await self.call(lambda c: c.api.inspect_container(container)["State"])
+        except NotFound:
+            raise WorkspaceLost("The container went away.") from error
+        if not state["Running"]:
+            raise WorkspaceLost(
+                f"The container ended and cannot run commands any more: {error}"
+            ) from error
+        raise ExecRefused(f"The container could not start a command: {error}") from error
 
     async def close(self) -> None:
         """Close connections and threads."""
@@ -121,7 +176,7 @@ class Engine:
                 _knock(os.environ.get("DOCKER_HOST", ""))
                 self._client = DockerClient.from_env(version="auto", timeout=600, max_pool_size=64)
             return work(self._client)
-        except APIError:
+        except (APIError, SandboxError):
             raise
         except PermissionError as error:
             raise EngineUnavailable(FORBIDDEN) from error
@@ -194,6 +249,18 @@ def _exit_code(client: Any, exec_id: str) -> int | None:
             return None if code is None else int(code)
         time.sleep(0.02)
     return None
+
+
+def _check_started(client: Any, container: str, exec_id: str) -> None:
+    """Raise WorkspaceLost when the container ended, ExecRefused when no process was started."""
+    state = client.api.exec_inspect(exec_id)
+    if not state["Pid"]:
+        raise ExecRefused("The container could not start a command.")
+    # A killed container's processes may be reported as ended a moment before itself.
+    for pause in (0.0, 0.1) if state["ExitCode"] in {None, 137} else (0.0,):
+        time.sleep(pause)
+        if not client.api.inspect_container(container)["State"]["Running"]:
+            raise WorkspaceLost("The container was ended while a command ran in it.")
 
 
 async def _talk(connection: socket.socket, early: bytes, stdin: Stdin, streams: _Streams) -> None:

@@ -28,12 +28,14 @@ class Host:
     """What the engine offers and the operator chose.
 
     `private_cgroup`: a cgroup namespace of its own (cgroup v2). `runtime`: the engine's name of
-    the program that runs containers ("" = its default). `storage_quota`: the engine enforces a
+    the program that runs containers ("" = its default), `setup_runtime` that for set-ups: one
+    whose network the way out can join. `storage_quota`: the engine enforces a
     size of the writable layer. `allow_ptrace`: debuggers work in containers.
     """
 
     private_cgroup: bool = False
     runtime: str = ""
+    setup_runtime: str = ""
     storage_quota: bool = False
     allow_ptrace: bool = False
 
@@ -44,6 +46,7 @@ def workspace_args(
     """A container for repository code: no network, no capability, bounded resources."""
     return {
         **_common(image, limits, labels, host),
+        **_runtime(host.runtime),
         **_quota(limits.disk_mb, host),
         "user": KEEPER,
         "network_mode": "none",
@@ -66,6 +69,7 @@ def setup_args(image: str, limits: Limits, labels: Mapping[str, str], host: Host
     memory = f"{max(3072, limits.memory_mb * 3 // 2)}m"
     return {
         **_common(image, limits, labels, host),
+        **_runtime(host.setup_runtime),
         **_quota(limits.disk_mb * 2, host),
         "user": ROOT,
         "network_mode": SETUP_NETWORK,
@@ -101,9 +105,11 @@ def _common(image: str, limits: Limits, labels: Mapping[str, str], host: Host) -
     }
     if host.private_cgroup:
         args["cgroupns"] = "private"
-    if host.runtime:
-        args["runtime"] = host.runtime
     return args
+
+
+def _runtime(name: str) -> dict[str, Any]:
+    return {"runtime": name} if name else {}
 
 
 def _quota(disk_mb: int, host: Host) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What the engine is and can do, asked once: its version, programs, limits and weak points."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,6 +52,17 @@ def is_gvisor(program: str) -> bool:
     return re.search(r"(^|[/.])runsc($|[.\-])", program) is not None
 
 
+def setup_runtime(runtimes: Mapping[str, str], runtime: str, default: str) -> str:
+    """The runtime for set-ups: the one in force, unless it has a network stack of its own.
+
+    gVisor and Kata have: no other container can offer a way out on their loopback interface.
+    """
+    program = runtimes.get(runtime or default) or runtime or default
+    if is_gvisor(program) or "kata" in program:
+        return "runc" if "runc" in runtimes else ""
+    return runtime
+
+
 def look(client: Any, runtime: str, instance: str, allow_ptrace: bool) -> Facts:
     """Ask the engine. Raises EngineUnavailable when it does not know `runtime`."""
     info = client.info()
@@ -63,6 +75,7 @@ def look(client: Any, runtime: str, instance: str, allow_ptrace: bool) -> Facts:
             f"The container engine has no runtime {runtime!r} (PRISM_SANDBOX_RUNTIME); it has "
             f"{', '.join(sorted(runtimes)) or 'none'}. Register it with the engine, or unset it."
         )
+    default = str(info.get("DefaultRuntime") or "runc")
     driver = str(info.get("Driver", "?"))
     cgroup = str(info.get("CgroupVersion", "1"))
     return Facts(
@@ -71,11 +84,12 @@ def look(client: Any, runtime: str, instance: str, allow_ptrace: bool) -> Facts:
         cgroup=cgroup,
         runc=_runc_version(client.version()),
         runtimes=runtimes,
-        default_runtime=str(info.get("DefaultRuntime") or "runc"),
+        default_runtime=default,
         options=tuple(_option(text) for text in info.get("SecurityOptions") or ()),
         host=Host(
             private_cgroup=cgroup == "2",
             runtime=runtime,
+            setup_runtime=setup_runtime(runtimes, runtime, default),
             storage_quota=driver in _QUOTA_DRIVERS and _takes_quota(client, instance),
             allow_ptrace=allow_ptrace,
         ),

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -19,11 +19,11 @@ from emulator.serving import serving
 PARTS = (
     "webhook secret",
     "data folder",
-    "container engine",
     "redis",
     "database",
     "model",
     "github app",
+    "container engine",
 )
 
 
@@ -34,20 +34,27 @@ class Practice:
     settings: Settings
     hub: GitHub
     screen: pytest.CaptureFixture[str]
+    notes: dict[str, list[str]] = field(default_factory=dict)
 
     async def examine(self, **changes: object) -> tuple[int, dict[str, str]]:
         """The exit code, and each part's line without its mark."""
         settings = replace(self.settings, **changes)  # type: ignore[arg-type]  # names of fields
         code = await asyncio.to_thread(run_doctor, settings)
-        lines = self.screen.readouterr().out.splitlines()
-        return code, {each[2:].partition(": ")[0]: each for each in lines}
+        self.notes = {}
+        lines: dict[str, str] = {}
+        for each in self.screen.readouterr().out.splitlines():
+            if each.startswith("  – "):
+                self.notes.setdefault(list(lines)[-1], []).append(each[4:])
+            else:
+                lines[each[2:].partition(": ")[0]] = each
+        return code, lines
 
     async def complaint(self, part: str, **changes: object) -> str:
         """The one sentence about the only part that fails."""
         code, lines = await self.examine(**changes)
         bad = [name for name, line in lines.items() if line.startswith("✗")]
         assert (code, bad) == (1, [part]), lines
-        assert tuple(lines) == PARTS
+        assert tuple(lines)[: len(PARTS)] == PARTS
         return lines[part].partition(": ")[2]
 
 
@@ -79,9 +86,37 @@ async def test_a_healthy_installation_is_green(practice: Practice) -> None:
     """Every part answers, with containers and the embedded Redis; the exit code is 0."""
     code, lines = await practice.examine(sandbox="docker", redis_url="")
     assert code == 0, lines
-    assert tuple(lines) == PARTS
+    assert tuple(lines) == (*PARTS, "sandbox", "base images", "system calls")
     assert all(line.startswith("✔") for line in lines.values())
     assert "Docker" in lines["container engine"]
+    assert "docker, isolation: container, runtime runc" in lines["sandbox"]
+    assert "NOT ISOLATED" not in lines["sandbox"]
+    assert any(
+        "this machine's kernel, which containers share" in note
+        for note in practice.notes["sandbox"]
+    )
+    assert all(note.startswith("does not protect from ") for note in practice.notes["sandbox"])
+    assert "python" in lines["base images"]
+    assert "refused" in lines["system calls"]
+
+
+async def test_no_isolation_is_marked(practice: Practice) -> None:
+    """An installation that works without isolation says so where it says that it works."""
+    code, lines = await practice.examine()
+    assert code == 0, lines
+    assert tuple(lines) == (*PARTS, "sandbox")
+    assert "not isolated" in lines["container engine"]
+    assert "NOT ISOLATED" in lines["sandbox"]
+    assert "repository code that reads" in practice.notes["sandbox"][0]
+
+
+@pytest.mark.engine
+async def test_a_runtime_the_engine_does_not_know(practice: Practice) -> None:
+    """Which ones it does know, and what to do."""
+    said = await practice.complaint("container engine", sandbox="docker", sandbox_runtime="runsc9")
+    assert "no runtime 'runsc9'" in said
+    assert "runc" in said
+    assert "Register it with the engine, or unset it" in said
 
 
 async def test_no_engine(practice: Practice, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ NEVER = {
 
 
 @pytest.mark.parametrize("make", KINDS)
-@pytest.mark.parametrize("host", [Host(), Host(True, "runsc", True, True)])
+@pytest.mark.parametrize("host", [Host(), Host(True, "runsc", "runc", True, True)])
 def test_nothing_that_leads_out_is_given(make: Any, host: Host) -> None:
     """No host path, device, port, namespace or variable, on any engine and with any runtime."""
     args = make("image", LIMITS, LABELS, host)
@@ -89,5 +89,11 @@ def test_limits_are_handed_to_the_engine(
 def test_what_the_engine_lacks_is_not_asked_for(make: Any) -> None:
     """An engine without quota, second runtime or cgroup namespaces would refuse the container."""
     assert not {"storage_opt", "runtime", "cgroupns"} & set(make("image", LIMITS, LABELS, Host()))
-    args = make("image", LIMITS, LABELS, Host(private_cgroup=True, runtime="runsc"))
-    assert (args["cgroupns"], args["runtime"]) == ("private", "runsc")
+    assert make("image", LIMITS, LABELS, Host(private_cgroup=True))["cgroupns"] == "private"
+
+
+def test_a_setup_has_a_runtime_of_its_own() -> None:
+    """Its way out joins the container's network, which gVisor keeps to itself."""
+    host = Host(runtime="runsc", setup_runtime="runc")
+    assert workspace_args("image", LIMITS, LABELS, host)["runtime"] == "runsc"
+    assert setup_args("image", LIMITS, LABELS, host)["runtime"] == "runc"

@@ -7,7 +7,7 @@ import pytest
 from sandbox.docker import DockerSandbox, EngineOptions, unprotected
 from sandbox.engine.client import Engine
 from sandbox.engine.containers import Host
-from sandbox.engine.facts import Facts, is_gvisor, look, warnings
+from sandbox.engine.facts import Facts, is_gvisor, look, setup_runtime, warnings
 from sandbox.errors import EngineUnavailable
 
 GOOD = Facts("27.3.1", "overlay2", "2", "1.2.8", options=("seccomp", "userns"))
@@ -87,15 +87,37 @@ def test_isolation_follows_the_program_not_the_name() -> None:
     assert replace(facts, default_runtime="strong").has_own_kernel
 
 
+@pytest.mark.parametrize(
+    ("runtime", "default", "expected"),
+    [
+        ("", "runc", ""),
+        ("crun", "runc", "crun"),
+        ("strong", "runc", "runc"),
+        ("kata", "runc", "runc"),
+        ("", "strong", "runc"),
+    ],
+)
+def test_a_setup_never_runs_where_it_has_no_way_out(
+    runtime: str, default: str, expected: str
+) -> None:
+    """Runtimes with a network stack of their own are for workspaces, which have no network."""
+    programs = {"runc": "runc", "crun": "crun", "strong": "/usr/bin/runsc", "kata": "kata-runtime"}
+    assert setup_runtime(programs, runtime, default) == expected
+
+
 def test_what_is_not_protected_from_depends_on_what_is_there() -> None:
     """A shared kernel, an unbounded burst on the disk and debuggers are each said only if so."""
-    own = replace(GOOD, runtimes={"runsc": "runsc"}, host=Host(False, "runsc", True))
+    own = replace(
+        GOOD,
+        runtimes={"runsc": "runsc"},
+        host=Host(runtime="runsc", setup_runtime="runsc", storage_quota=True),
+    )
     shared = replace(GOOD, host=Host(allow_ptrace=True))
     texts = {
         name: "\n".join(unprotected(facts, True))
         for name, facts in {"own": own, "s": shared}.items()
     }
-    for part in ("share this machine's kernel", "once a second", "Debuggers"):
+    for part in ("which containers share", "once a second", "debuggers"):
         assert part in texts["s"]
         assert part not in texts["own"]
 
