@@ -172,7 +172,19 @@ def plain_errors() -> Iterator[None]:
         if log:
             click.echo(f"The end of the set-up's output:\n{_log_end(log)}\n", err=True)
         click.echo(f"Error: {error}", err=True)
+        for step in _advice(error):
+            click.echo(f"- {step}", err=True)
         sys.exit(2)
+
+
+def _advice(error: Exception) -> tuple[str, ...]:
+    """What people can do about a set-up that failed; nothing for other errors."""
+    denied = getattr(error, "denied", None)
+    if denied is None:
+        return ()
+    from app.failures import advice
+
+    return advice(denied)
 
 
 def _log_end(log: str) -> str:

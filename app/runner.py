@@ -172,6 +172,8 @@ class _Work:
                 progress=self.board,
                 config=run_config(runner.settings),
             )
+            if run.generation > 1:  # a person asks again: what failed lately is tried again
+                await runner.sandbox.forget_failures(source.repository)
             return await resolve(task, services, runner.settings.recipe)
 
     async def _publish(self, source: MirrorSource, decision: Decision) -> RunEnd:

@@ -23,7 +23,7 @@ async def resolve(task: Task, services: Services, recipe: str = "prism") -> Deci
     """
     if not await services.source.files():
         raise EmptyRepository(f"{task.repository} has no file at {task.base_commit[:12]}.")
-    prepared = await _prepare(services)
+    prepared = await _prepare(task, services)
     environment = prepared.environment
     async with services.sandbox.workspace(environment, "explore", services.run) as workspace:
         about = about_repository(environment)
@@ -32,10 +32,10 @@ async def resolve(task: Task, services: Services, recipe: str = "prism") -> Deci
     return replace(decision, untested=prepared.untested, pin=prepared.pin)
 
 
-async def _prepare(services: Services) -> Prepared:
+async def _prepare(task: Task, services: Services) -> Prepared:
     """The environment, built once per plan and commit by the sandbox; the journal notes it."""
     record = await services.journal.start("environment", "environment")
-    prepared = await prepare_environment(services)
+    prepared = await prepare_environment(services, f"{task.title}\n{task.body}")
     environment = prepared.environment
     if not record.finished:
         summary = {"reference": environment.reference, "note": environment_note(environment)}

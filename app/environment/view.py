@@ -69,9 +69,15 @@ def stored_lines(stored: Iterable[Stored]) -> list[str]:
     now = time.time()
     return [
         f"{size(item.bytes)}, made {age(now - item.created)} ago, used {age(now - item.used)} ago"
-        + (f", base tests: {item.tests} pass" if item.tests else ", no tests")
+        + _what(item)
         for item in stored
     ]
+
+
+def _what(item: Stored) -> str:
+    if item.kind == "dependencies":
+        return ", what the set-up installed, shared by commits"
+    return f", base tests: {item.tests} pass" if item.tests else ", without tests"
 
 
 def size(count: float) -> str:

@@ -19,7 +19,8 @@ def pinned(plan: EnvironmentPlan) -> str:
 
 
 def _lines(plan: EnvironmentPlan) -> Iterator[str]:
-    yield from _listed("setup", plan.setup) if plan.setup else ("setup: []",)
+    # an empty list counts as not given, and detection would add its own lines
+    yield from _listed("setup", plan.setup or ("true",))
     if plan.test:
         yield f"test: {scalar(plan.test)}"
     if plan.directory:

@@ -17,6 +17,7 @@ from sandbox.environment.config import RepositoryConfig, read_config
 from sandbox.environment.plan import make_plan
 
 WITHOUT_SETUP = "no set-up"
+MAX_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +40,16 @@ class _Tried:
     trouble: Trouble | None
 
 
-async def prepare_environment(services: Services) -> Prepared:
+async def prepare_environment(services: Services, issue: str = "") -> Prepared:
     """The environment of the run, built once per plan and commit by the sandbox.
+
+    Files that the text of the issue names choose between the projects of a monorepo.
 
     A plan that fails is not tried again by a later attempt of the run, nor is the agent asked
     twice. Raises NoEnvironment when the set-up fails and `env.untested` does not allow going on.
     """
     config = await read_config(services.source)
-    plan = await make_plan(services.source)
+    plan = await make_plan(services.source, await _named_files(services, issue))
     await services.progress.update("environment", 0, 1, plan.origin)
     trial = await _first(services, plan)
     if trial.trouble is None and trial.environment is not None:
@@ -58,6 +61,14 @@ async def prepare_environment(services: Services) -> Prepared:
         environment = await services.sandbox.prepare(services.source, better, services.run)
         return Prepared(environment, pin=pinned(better))
     return await _without_tests(services, plan, trial, trouble, config, agent_words(found))
+
+
+async def _named_files(services: Services, issue: str) -> tuple[str, ...]:
+    """Files of folders whose path stands in the issue, in the order of the paths."""
+    if not issue:
+        return ()
+    files = await services.source.files()
+    return tuple(path for path in files if "/" in path and path in issue)[:MAX_NAMED]
 
 
 async def _first(services: Services, plan: EnvironmentPlan) -> Trial:
