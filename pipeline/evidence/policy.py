@@ -4,7 +4,6 @@ Runs before a candidate is verified and again before anything is published. Sour
 reliability.md §6.8.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -24,19 +23,12 @@ from pipeline.evidence.policy_paths import (
     shadows_runner,
 )
 from pipeline.values import PolicyVerdict
+from sandbox.patch.limits import forbidden_shapes, over_limit
+from sandbox.patch.names import folded
 from sandbox.patch.patch import FilePatch, PatchError, parse
 
-MAX_FILES = 100
-MAX_BYTES = 256 * 1024
-MAX_LINES = 20_000
-MAX_LINE = 5_000
 HELD_FILES = 20
 HELD_LINES = 800
-# Bytes that are not UTF-8, and halves of characters: no later step could carry them.
-_NOT_TEXT = re.compile("[\ud800-\udfff]")
-
-_SYMLINK, _GITLINK, _EXECUTABLE = "120000", "160000", "100755"
-_KNOWN_MODES = frozenset({"", "100644", _EXECUTABLE, _SYMLINK, _GITLINK})
 
 
 def check_patch(patch_text: str) -> PolicyVerdict:
@@ -62,28 +54,14 @@ def check_patch(patch_text: str) -> PolicyVerdict:
 
 def _readable(text: str) -> tuple[tuple[FilePatch, ...], str]:
     """The patch's parts, or none and the one reason why nothing else is looked at."""
-    if reason := _unfit(text):
+    if reason := over_limit(text):
         return (), reason
+    if not text.strip():
+        return (), "The patch is empty."
     try:
-        parts = parse(text)
+        return parse(text), ""
     except PatchError as error:
         return (), f"The patch cannot be read. {error}"
-    if len(parts) > MAX_FILES:
-        return (), f"The patch touches {len(parts)} files, more than {MAX_FILES}."
-    return parts, ""
-
-
-def _unfit(text: str) -> str:
-    # characters first: encoding a huge text would cost more than the limit allows
-    if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        return f"The patch is larger than {MAX_BYTES // 1024} KB."
-    if text.count("\n") > MAX_LINES:
-        return f"The patch is longer than {MAX_LINES} lines."
-    if not text.strip():
-        return "The patch is empty."
-    if _NOT_TEXT.search(text):
-        return "The patch cannot be read: it is not UTF-8 text."
-    return ""
 
 
 def _refusals(part: FilePatch, added: str) -> Iterator[str]:
@@ -91,29 +69,11 @@ def _refusals(part: FilePatch, added: str) -> Iterator[str]:
         if reason := refused_path(path or ""):
             yield f"{_shown(path)}: may not be changed, {reason}."
     name = _shown(part.path)
-    yield from (f"{name}: {reason}." for reason in _shape_refusals(part))
+    if part.old_path is None and shadows_runner(part.path):
+        yield f"{name}: a new file of this name would stand in for a module of the test runner."
+    yield from (f"{name}: {reason}." for reason in forbidden_shapes(part))
     yield from (f"{name}: {reason}." for reason in hidden_characters(added))
     yield from (f"{name}: an added line holds {secret}." for secret in secrets_in(added))
-    if max(map(len, added.split("\n"))) > MAX_LINE:
-        yield f"{name}: an added line is longer than {MAX_LINE} characters."
-
-
-def _shape_refusals(part: FilePatch) -> Iterator[str]:
-    if part.old_path is None and shadows_runner(part.path):
-        yield "a new file of this name would stand in for a module of the test runner"
-    modes = {part.old_mode, part.new_mode}
-    if _SYMLINK in modes:
-        yield "symbolic links are not allowed"
-    if _GITLINK in modes:
-        yield "submodules are not allowed"
-    if not modes <= _KNOWN_MODES:
-        yield "its mode is none that git uses for files"
-    if part.new_mode == _EXECUTABLE and part.old_mode != _EXECUTABLE:
-        yield "a new executable bit is not allowed"
-    if part.is_binary:
-        yield "binary files are not allowed"
-    if part.moved:
-        yield f"a {part.moved} must be written as a deletion and a new file"
 
 
 def _holds(part: FilePatch, added: str, removed: str) -> Iterator[str]:
@@ -157,9 +117,9 @@ def _clashes(parts: tuple[FilePatch, ...]) -> Iterator[str]:
     for path, count in sorted(Counter(touched).items()):
         if count > 1:
             yield f"{_shown(path)}: the patch touches it twice."
-    folded = Counter(path.casefold() for path in set(touched))
+    alike = Counter(map(folded, set(touched)))
     for path in sorted(set(touched)):
-        if folded[path.casefold()] > 1:
+        if alike[folded(path)] > 1:
             yield f"{_shown(path)}: differs from another path of the patch by case only."
 
 

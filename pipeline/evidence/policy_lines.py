@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from pipeline.evidence.policy_paths import UNSEEN
+from sandbox.patch.names import UNSEEN
 
 # U+FE0F (draw the character before as emoji) is common in honest text: only a second one hides.
 _INVISIBLE = re.compile(f"[{UNSEEN}]|\ufe0f{{2}}")
@@ -139,6 +139,7 @@ _PY_NET = (
 _PICKLES = r"(?:pickle|_pickle|dill|marshal|shelve|cloudpickle|jsonpickle)\b"
 _LOADS = r"\.(?:loads?|open|Unpickler)\b"
 _CALL = r"[ \t]{0,3}\("
+_OS_CALLS = r"\b(?:fork|system|popen|exec[lv]|spawn|posix_spawn|startfile)"
 
 # Words, what they do, what must follow. A word that starts with `!` may not follow a dot.
 _CALLS = (
@@ -148,15 +149,27 @@ _CALLS = (
         _PROGRAMS,
         "",
     ),
-    ("os", _PROGRAMS, r"\.(?:system|popen|exec[lv]|spawn|posix_spawn|startfile)|/exec\""),
-    ("pty", _PROGRAMS, r"\.spawn"),
+    ("os", _PROGRAMS, r"\.(?:fork|system|popen|exec[lv]|spawn|posix_spawn|startfile)|/exec\""),
+    ("from", _PROGRAMS, r"[ \t]{1,5}os[ \t]{1,5}import\b[\w\s,(]{0,150}?" + _OS_CALLS),
+    ("from", _PROGRAMS, r"[ \t]{1,5}(?:os|posix|pty|commands)[ \t]{1,5}import[ \t]{1,5}\*"),
+    ("import", _PROGRAMS, r"[ \t]{1,5}os[ \t]{1,5}as\b"),
+    ("!system !popen passthru", _PROGRAMS, _CALL),
+    ("IO Kernel Open3", _PROGRAMS, r"\.(?:popen|system|exec|spawn|capture)"),
+    ("exec", _PROGRAMS, r"\.Command"),
+    ("posix pty commands", _PROGRAMS, r"\.(?:system|popen|exec|spawn|fork|getoutput)"),
     ("Runtime", _PROGRAMS, r"\.getRuntime"),
     ("Command", _PROGRAMS, r"::new"),
     ("Process", _PROGRAMS, r"\.Start\b"),
     ("Deno", _PROGRAMS, r"\.(?:run|Command)\b"),
     ("shell", _PROGRAMS, r"[ \t]{0,3}[=:][ \t]{0,3}[Tt]rue\b"),
-    ("!eval !exec !compile !execfile !__import__ instance_eval class_eval", _EVALUATES, _CALL),
-    ("runpy ctypes dlopen", _EVALUATES, ""),
+    ("!eval !exec !compile !execfile __import__ instance_eval class_eval", _EVALUATES, _CALL),
+    ("runpy ctypes cffi dlopen SourceFileLoader exec_module load_source codeop", _EVALUATES, ""),
+    ("__builtins__ FunctionType CodeType zipimport", _EVALUATES, ""),
+    ("builtins", _EVALUATES, r"\.(?:eval|exec|compile|__import__)\b"),
+    ("from", _EVALUATES, r"[ \t]{1,5}builtins[ \t]"),
+    ("getattr", _EVALUATES, r"[ \t]{0,3}\([ \t]{0,3}(?:os|sys|builtins|importlib|posix)\b"),
+    ("importlib", _EVALUATES, r"\.(?:util|machinery|reload)\b"),
+    ("process", _EVALUATES, r"\.(?:binding|dlopen)\b"),
     ("import_module", _EVALUATES, _CALL),
     ("new", _EVALUATES, r"[ \t]{1,3}Function[ \t]{0,3}\("),
     ("vm", _EVALUATES, r"\.run"),

@@ -1,12 +1,12 @@
 """The patch policy for names: which paths are refused, which are held. Pure.
 
-Source: reliability.md §6.8. Names are compared in lower case and anywhere in the tree, because a
-nested copy of such a file is read by the same tools.
+Source: reliability.md §6.8. Names are compared folded and anywhere in the tree, because a nested
+copy of such a file is read by the same tools.
 """
 
 import re
 
-MAX_PATH_BYTES = 255
+from sandbox.patch.names import folded, strange_name
 
 _CI = "it configures continuous integration"
 _HOOKS = "it configures commit hooks"
@@ -16,6 +16,7 @@ _PACKAGES = "it configures a package manager"
 _MANIFEST = "a manifest"
 _LOCK = "a lock file"
 _BUILD = "a build or test script"
+_TOOLS = "the settings of a development tool"
 
 
 def _table(**rows: str) -> dict[str, str]:
@@ -28,6 +29,9 @@ def _table(**rows: str) -> dict[str, str]:
         "manifest": _MANIFEST,
         "lock": _LOCK,
         "build": _BUILD,
+        "tools": _TOOLS,
+        "shells": "a shell or debugger runs it",
+        "versions": "it configures version control",
         "owners": "it says who must review",
     }
     return {name: reasons[kind] for kind, names in rows.items() for name in names.split()}
@@ -38,9 +42,12 @@ REFUSED_FOLDERS = _table(
     " .forgejo .gitea .builds .azuredevops .azure-pipelines zuul.d .zuul.d",
     hooks=".husky .lefthook",
     agents=".claude .cursor .codex .gemini .windsurf .roo .continue .junie .kiro .aider .agents"
-    " .clinerules .amazonq .augment .trae .qwen",
-    editor=".devcontainer .vscode .idea .zed",
-    packages=".cargo .yarn .bundle .mvn .pip",
+    " .clinerules .amazonq .augment .trae .qwen .kilocode .opencode .openhands .goose .codeium"
+    " .tabnine .crush .copilot .void .factory .rovodev .prism",
+    editor=".devcontainer .vscode .idea .zed .fleet .vs .theia .replit",
+    packages=".cargo .yarn .bundle .mvn .pip .mise .conda .pixi",
+    versions=".hg .svn .bzr .jj .sl",
+    shells=".direnv .ipython .jupyter",
 )
 REFUSED_FILES = _table(
     ci=".travis.yml .travis.yaml appveyor.yml .appveyor.yml azure-pipelines.yml"
@@ -48,24 +55,48 @@ REFUSED_FILES = _table(
     " .woodpecker.yaml bitbucket-pipelines.yml .cirrus.yml .cirrus.star cloudbuild.yaml"
     " cloudbuild.yml buildspec.yml wercker.yml .build.yml .zuul.yaml zuul.yaml"
     " .scrutinizer.yml circle.yml codemagic.yaml bitrise.yml renovate.json renovate.json5"
-    " .renovaterc .renovaterc.json .mergify.yml",
+    " .renovaterc .renovaterc.json .mergify.yml .semaphore.yml .prow.yaml .cds.yml .screwdriver.yml"
+    " screwdriver.yaml screwdriver.yml .teamcity.kts .travis-ci.yml .gocd.yaml .sr.ht.yml"
+    " .builds.yml tekton.yaml cloudbuild.json codeship-steps.yml codeship-services.yml"
+    " shippable.yml .codefresh.yml codefresh.yml .magnum.yml solano.yml tddium.yml .vela.yml"
+    " .harness.yaml .kodiak.toml bors.toml",
     owners="codeowners",
     hooks=".pre-commit-config.yaml .pre-commit-config.yml .pre-commit-hooks.yaml lefthook.yml"
     " .lefthook.yml lefthook.yaml .lefthook.yaml .huskyrc .huskyrc.json .lintstagedrc"
     " .lintstagedrc.json .overcommit.yml",
     agents="claude.md claude.local.md agents.md agents.override.md agent.md gemini.md qwen.md"
     " .mcp.json mcp.json copilot-instructions.md .cursorrules .cursorignore .windsurfrules"
-    " .clinerules .goosehints .roomodes .roorules .aider.conf.yml opencode.json",
+    " .clinerules .goosehints .roomodes .roorules .aider.conf.yml .aider.model.settings.yml"
+    " opencode.json opencode.jsonc crush.md warp.md .kilocodemodes .rules .cursorindexingignore"
+    " .aiexclude .aiignore .windsurfignore .augment-guidelines .continuerc.json",
     editor=".devcontainer.json devcontainer.json .dir-locals.el .exrc .nvimrc .vimrc",
     packages=".npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs pip.conf pip.ini .pypirc .netrc _netrc"
-    " .envrc uv.toml bunfig.toml .curlrc .wgetrc .condarc .gemrc nuget.config",
+    " .envrc uv.toml bunfig.toml .curlrc .wgetrc .condarc .gemrc nuget.config mise.toml .mise.toml"
+    " mise.local.toml .mise.local.toml .pnp.cjs .pnp.loader.mjs .pnpmfile.mjs .pnpmfile.js .bowerrc"
+    " .mambarc",
+    versions=".hgrc .hgsub .hgsubstate",
+    shells=".bashrc .bash_profile .bash_login .profile .zshrc .zshenv .zprofile .zlogin .kshrc"
+    " .cshrc .tcshrc .login .logout .inputrc .gdbinit .lldbinit .pdbrc .pythonrc .pythonrc.py"
+    " .irbrc .pryrc .rprofile .renviron .screenrc .tmux.conf .ghci .sqliterc .psqlrc",
+)
+REFUSED_SHAPES = (
+    (re.compile(r"\.(?:lefthook-local|huskyrc|lintstagedrc)\..+|lint-staged\.config\..+"), _HOOKS),
+    (re.compile(r"lefthook(?:-local)?\.(?:ya?ml|toml|json)|\.simple-git-hooks\..+"), _HOOKS),
+    (re.compile(r".+\.instructions\.md|.+\.mdc|.+\.chatmode\.md|.+\.prompt\.md"), _AGENTS),
+    (re.compile(r".+\.code-workspace|.+\.sublime-(?:project|workspace)|.+\.iml"), _EDITOR),
 )
 HELD_FILES = _table(
     manifest="package.json pyproject.toml setup.cfg pipfile cargo.toml go.mod go.work gemfile"
     " composer.json pom.xml build.gradle build.gradle.kts settings.gradle"
     " settings.gradle.kts environment.yml environment.yaml mix.exs deno.json deno.jsonc"
     " bower.json project.clj pubspec.yaml build.sbt package.swift manifest.in lerna.json"
-    " pnpm-workspace.yaml meta.yaml conanfile.txt conanfile.py vcpkg.json",
+    " pnpm-workspace.yaml meta.yaml conanfile.txt conanfile.py vcpkg.json action.yml action.yaml"
+    " jsr.json import_map.json pixi.toml pdm.toml poetry.toml hatch.toml flake.nix default.nix"
+    " shell.nix brewfile gradle.properties gradle-wrapper.properties global.json stack.yaml"
+    " cabal.project rebar.config dune-project shard.yml cartfile podfile berksfile"
+    " puppetfile requirements.yml galaxy.yml chart.yaml .tool-versions .nvmrc .node-version"
+    " .python-version .ruby-version .java-version .go-version .sdkmanrc rust-toolchain"
+    " rust-toolchain.toml .bazelversion",
     lock="package-lock.json npm-shrinkwrap.json pnpm-lock.yaml bun.lockb go.sum go.work.sum"
     " packages.lock.json gradle.lockfile package.resolved conda-lock.yml",
     build="setup.py build.rs makefile gnumakefile dockerfile containerfile .dockerignore"
@@ -75,8 +106,25 @@ HELD_FILES = _table(
     " justfile .justfile taskfile.yml taskfile.yaml procfile vagrantfile build.xml"
     " build.bazel build workspace workspace.bazel module.bazel binding.gyp netlify.toml"
     " vercel.json fly.toml app.yaml .readthedocs.yml .readthedocs.yaml .mocharc.json"
-    " .mocharc.yml .mocharc.yaml .mocharc.js .mocharc.cjs .babelrc .coveragerc .bazelrc",
+    " .mocharc.yml .mocharc.yaml .mocharc.js .mocharc.cjs .babelrc .coveragerc .bazelrc"
+    " gradlew gradlew.bat mvnw mvnw.cmd tox.toml sconscript wscript waf jamroot jakefile"
+    " cakefile guardfile capfile snakefile earthfile tiltfile skaffold.yaml devspace.yaml"
+    " build.ninja premake5.lua xmake.lua buck build.boot project.json workspace.json"
+    " angular.json nx.json turbo.json rush.json .nycrc .nycrc.json .rspec .simplecov phpunit.xml"
+    " phpunit.xml.dist testng.xml karma.conf.js wdio.conf.js protractor.conf.js knexfile.js"
+    " ember-cli-build.js brunch-config.js gemfile.local build.sh install.sh bootstrap.sh"
+    " autogen.sh configure.sh setup.sh entrypoint.sh docker-entrypoint.sh run_tests.sh"
+    " runtests.py asv.conf.json .env .flaskenv .foreverignore pytest-asv.ini",
+    tools=".flake8 .pylintrc pylintrc .pylintrc.toml mypy.ini .mypy.ini ruff.toml .ruff.toml"
+    " .isort.cfg .bandit .yapfignore .style.yapf tsconfig.json jsconfig.json .swcrc .jshintrc"
+    " .rubocop.yml .rubocop_todo.yml .golangci.yml .golangci.yaml .clang-tidy .clangd"
+    " .credo.exs .formatter.exs .scalafmt.conf .scalafix.conf phpstan.neon phpstan.neon.dist"
+    " psalm.xml .php-cs-fixer.php .php-cs-fixer.dist.php rector.php sonar-project.properties"
+    " codecov.yml .codecov.yml .coveralls.yml .codeclimate.yml .snyk .goreleaser.yml"
+    " .goreleaser.yaml .releaserc .luacheckrc .perlcriticrc .proverc dangerfile dangerfile.js"
+    " dangerfile.ts",
 )
+HELD_FOLDERS = _table(build="buildsrc build-logic", tools=".changeset .trunk")
 HELD_SHAPES = (
     (re.compile(r"(?:requirements|constraints)[\w.-]*\.(?:txt|in)"), _MANIFEST),
     (re.compile(r".+\.(?:gemspec|podspec|cabal|nuspec|[cfv]s?proj|props|targets)"), _MANIFEST),
@@ -90,70 +138,46 @@ HELD_SHAPES = (
         ),
         _BUILD,
     ),
-)
-
-# Characters nobody sees: zero width, bidirectional control, fillers, tags, variation selectors.
-UNSEEN = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
-
-# In the order they are tried; the first that matches a whole path is its reason.
-_HOSTILE_PATHS = (
-    (re.compile(r".*[\x00-\x1f\x7f-\x9f].*", re.DOTALL), "its name holds control characters"),
-    (re.compile(r".*[\ud800-\udfff].*"), "its name is not UTF-8"),
-    (re.compile(f".*[{UNSEEN}\ufe0f].*"), "its name holds invisible characters"),
-    (re.compile(r"/.*|[A-Za-z]:.*|~.*"), "its name is not relative to the repository"),
-    (re.compile(r".*\\.*"), "its name holds a backslash, a separator on Windows"),
-    (re.compile(r"|.*//.*|.*/"), "its name has an empty part"),
-    (re.compile(r"(?:.*/)?\.\.(?:/.*)?"), "its name climbs out with `..`"),
-    (re.compile(r"(?:.*/)?\.(?:/.*)?"), "its name has a part `.`"),
-)
-_HOSTILE_PARTS = (
-    # What NTFS and HFS+ read as `.git`: short names, streams, trailing dots and spaces.
-    (re.compile(r"(?:\.?git~\d|gi[0-9a-f]{4}~\d|\.git[ .:]).*"), "its name looks like `.git`"),
+    (re.compile(r"(?:gnu)?makefile\..+|makefile[._-].+|.+\.(?:gradle|nix|bzl|bazel|star)"), _BUILD),
+    (re.compile(r".+\.gradle\.kts|.+\.(?:sbt|pyproj|vcxproj|sln|ninja|pri|pro|waf)"), _BUILD),
+    (re.compile(r".+\.(?:config|conf|setup)\.[cm]?[jt]sx?"), _BUILD),
     (
-        re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:[ .:].*)?"),
-        "its name is reserved on Windows",
+        re.compile(r"\.(?:eslint|prettier|stylelint|commitlint|babel|mocha|nyc|release|swc)rc\..+"),
+        _TOOLS,
     ),
-    (re.compile(r".*[ .]"), "its name ends with a dot or a space"),
-    (re.compile(r'.*[<>:"|?*].*'), "its name holds a character that Windows does not allow"),
+    (re.compile(r"tsconfig\..+\.json|\.env\..+|tslint\.json"), _TOOLS),
+    (re.compile(r"\.(?:eslint|prettier|stylelint|commitlint)rc"), _TOOLS),
 )
 
 
 def refused_path(path: str) -> str | None:
     """Why a patch may not touch `path`, None when it may."""
-    if len(path.encode("utf-8", "surrogateescape")) > MAX_PATH_BYTES:
-        return f"its name is longer than {MAX_PATH_BYTES} bytes"
-    for pattern, reason in _HOSTILE_PATHS:
-        if pattern.fullmatch(path):
+    if reason := strange_name(path):
+        return reason
+    *folders, name = folded(path).split("/")
+    for folder in folders:
+        if reason := _refused_part(folder):
             return reason
-    parts = path.lower().split("/")
-    for number, part in enumerate(parts):
-        found = _refused_part(part, is_file=number == len(parts) - 1)
-        if found:
-            return found
-    return None
+    if name == ".gitignore":
+        return None
+    return _refused_part(name) or REFUSED_FILES.get(name) or _shape(name, REFUSED_SHAPES)
 
 
-def _refused_part(part: str, *, is_file: bool) -> str | None:
-    for pattern, reason in _HOSTILE_PARTS:
-        if pattern.fullmatch(part):
-            return reason
+def _refused_part(part: str) -> str | None:
     if part == ".github":
         return "it is GitHub's own configuration"
-    if part.startswith(".git") and not (is_file and part == ".gitignore"):
-        return "it configures git or its host"
-    return REFUSED_FOLDERS.get(part) or (REFUSED_FILES.get(part) if is_file else None)
+    return "it configures git or its host" if part.startswith(".git") else REFUSED_FOLDERS.get(part)
+
+
+def _shape(name: str, shapes: tuple[tuple[re.Pattern[str], str], ...]) -> str | None:
+    return next((kind for pattern, kind in shapes if pattern.fullmatch(name)), None)
 
 
 def held_path(path: str) -> str | None:
     """What kind of file a person must look at `path` is, None when it is an ordinary one."""
-    name = path.rpartition("/")[2].lower()
-    if kind := HELD_FILES.get(name):
-        return kind
-    return next((kind for pattern, kind in HELD_SHAPES if pattern.fullmatch(name)), None)
+    *folders, name = folded(path).split("/")
+    kind = HELD_FILES.get(name) or _shape(name, HELD_SHAPES)
+    return kind or next(filter(None, map(HELD_FOLDERS.get, folders)), None)
 
 
 _TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs", "testing", "e2e"})

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.evidence.policy import MAX_BYTES, MAX_FILES, check_patch
+from pipeline.evidence.policy import check_patch
+from sandbox.patch.limits import MAX_BYTES, MAX_FILES
 from sandbox.patch.patch import combine
 
 MODIFIED = (
@@ -59,6 +60,10 @@ GOOD = change("pkg/core.py", "def f():\n    return 2\n", "def f():\n    return 1
         change("docs/.gitignore", "*.pyc\n"),
         change("pkg/github.py"),
         change("pkg/console.py"),
+        change("docs/über-ß.md"),
+        change("pkg/x~10.txt.bak"),
+        change("app/tasks.py"),
+        change("pkg/a.py", "import os\nfrom os import path, environ\nos.path.join(a)\n", ""),
         combine(
             "", {"tests/test_new.py": "import pkg\n\ndef test_f():\n    assert pkg.f() == 2\n"}
         ),
@@ -86,6 +91,10 @@ CLAUDE.md AGENTS.md sub/agents.md GEMINI.md .claude/x .cursor/rules .cursorrules
 .vscode/tasks.json .npmrc sub/.npmrc .yarnrc .yarnrc.yml pip.conf .pypirc .netrc /etc/passwd
 ../x a/../x a/.. ./x a/./x a//x C:/x ~/x a\\\\x git~1/x GIT~1/config .git./x .git::$INDEX/x
 gi7eba~1/x con NUL.txt aux.c sub/COM1.py lpt9 name. a/b?c x<y
+.openhands/setup.sh .prism/x mise.toml .mise.toml .hg/hgrc .bashrc .gdbinit sub/.direnv/x
+.huskyrc.js .lintstagedrc.cjs lint-staged.config.js x.code-workspace a/b.instructions.md
+.vſcode/tasks.json .VSCODE/x ．git/config .ｇit/config .gıthub/x ＣLAUDE.md
+GITMOD~1 CLAUDE~1/x github~12/x NPMRC~1 sub/A／b a/․․/x
 """.split()  # noqa: SIM905 (a table of names, one glance)
 
 
@@ -249,7 +258,10 @@ package.json pyproject.toml sub/setup.cfg requirements.txt requirements-dev.txt 
 go.mod Gemfile package-lock.json yarn.lock poetry.lock uv.lock Cargo.lock go.sum setup.py
 build.rs Makefile Dockerfile docker/Dockerfile.dev conftest.py tests/conftest.py tox.ini
 noxfile.py pytest.ini webpack.config.js jest.config.ts x.gemspec lib.csproj evil.pth
-sitecustomize.py
+sitecustomize.py action.yml sub/action.yaml .eslintrc.js .eslintrc eslint.config.mjs gradlew
+gradlew.bat mvnw gradle/wrapper/gradle-wrapper.properties x.gradle buildSrc/src/A.kt .pylintrc
+mypy.ini tsconfig.json tsconfig.build.json .nvmrc .tool-versions Makefile.am prettier.config.js
+.prettierrc.cjs flake.nix .rspec phpunit.xml.dist .env .env.local ｍakefile rules.bzl
 """.split()  # noqa: SIM905 (a table of names, one glance)
 
 
@@ -270,6 +282,18 @@ def test_a_file_that_runs_at_build_time_waits_for_a_person(path: str) -> None:
         ("eval(text)\n", "evaluates"),
         ("exec (text)\n", "evaluates"),
         ("new Function(text)\n", "evaluates"),
+        ("from os import system\n", "other programs"),
+        ("from os import (\n    path,\n    popen,\n)\n", "other programs"),
+        ("from os import *\n", "other programs"),
+        ("import os as o\n", "other programs"),
+        ("system(cmd)\n", "other programs"),
+        ("out, err := exec.Command(a).Output()\n", "other programs"),
+        ("importlib.__import__(name)\n", "evaluates"),
+        ("builtins.eval(text)\n", "evaluates"),
+        ("from builtins import exec as run\n", "evaluates"),
+        ("getattr(os, 'sys' + 'tem')(cmd)\n", "evaluates"),
+        ("__builtins__['eval'](text)\n", "evaluates"),
+        ("importlib.util.spec_from_file_location(a, b)\n", "evaluates"),
         ("pickle.loads(data)\n", "serialised"),
         ("from marshal import loads\n", "serialised"),
         ("yaml.load(text)\n", "serialised"),
@@ -295,6 +319,8 @@ def test_a_risky_line_waits_for_a_person(added: str, rule: str) -> None:
 @pytest.mark.parametrize(
     ("patch", "rule"),
     [
+        (change("yarn.lock", "r 'https://evil.net/a.tgz'\n", "r 'https://r.yarnpkg.com/a.tgz'\n"),
+         "new host evil.net"),
         (deletion("tests/test_a.py"), "deletes a test"),
         (deletion("src/a.test.ts"), "deletes a test"),
         (change("tests/test_a.py", "pass\n", "assert x\n"), "assertion"),
@@ -306,7 +332,7 @@ def test_a_risky_line_waits_for_a_person(added: str, rule: str) -> None:
         (combine("", {f"f{n}.txt": "a\n" for n in range(21)}), "21 files"),
         (combine("", {"a.txt": "a\n" * 801}), "801 lines"),
     ],
-)
+)  # fmt: skip
 def test_a_weakened_test_or_a_large_patch_waits_for_a_person(patch: str, rule: str) -> None:
     """Held, with the reason, and still allowed as a draft."""
     verdict = check_patch(patch)
@@ -318,7 +344,8 @@ SEEDS = (
     "gh", "ghp_", "eyJ", "eyJ.", "-----BEGIN ", "AKIA", "sk-", "a@", "://", "http://a", '"',
     " ", "\\", "import ", "os.", "assert ", "def test", "it.only(", "A", "Zm9v", "\u200b", "é",
     "xoxb-1", "1", "aws_secret_access_key", "subprocess", "eval(", "\t", "\r", "=", "'+'",
-    "ghs_.", "SG.", "hooks.slack.com/", ":AA", "eval ", "expect (",
+    "ghs_.", "SG.", "hooks.slack.com/", ":AA", "eval ", "expect (", "from os import ",
+    "from os import a,", "literal 9", "getattr(", "\uff0e",
 )  # fmt: skip
 
 

@@ -244,3 +244,52 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except PatchError:
         return
     assert render(parts) == text
+
+
+def names_to_git(patch: str, folder: Path) -> set[str] | None:
+    """The paths that git says a patch has, None when it does not read it."""
+    ran = subprocess.run(
+        ["git", "apply", "--numstat", "-z", "-"],
+        cwd=folder,
+        input=patch.encode("utf-8", "surrogateescape"),
+        capture_output=True,
+        check=False,
+    )
+    if ran.returncode:
+        return None
+    rows = ran.stdout.decode("utf-8", "surrogateescape").split("\0")
+    return {row.split("\t", 2)[2] for row in rows if row.count("\t") >= 2}
+
+
+@quick
+@given(
+    after=trees,
+    cuts=st.lists(
+        st.tuples(
+            st.integers(0, 60),
+            st.sampled_from(
+                ("drop", "double", "diff --git a/x b/y", "rename to y", "new file mode 120000",
+                 "--- a/../x",
+                 "+++ /dev/null", "@@ -0,0 +1 @@", "+", "GIT binary patch", "Index: y")
+            ),
+        ),
+        max_size=3,
+    ),
+)  # fmt: skip
+def test_git_never_reads_other_names(after: Tree, cuts: list[tuple[int, str]]) -> None:
+    """Of a damaged patch that is still read here, git sees no path that was not seen here."""
+    with tempfile.TemporaryDirectory() as folder:
+        lines = combine("", after).splitlines(keepends=True)
+        for at, what in cuts:
+            if not lines:
+                break
+            line = at % len(lines)
+            instead = {"drop": [], "double": [lines[line]] * 2}.get(what, [what + "\n"])
+            lines[line : line + 1] = instead
+        patch = "".join(lines)
+        try:
+            known = set(paths(patch))
+        except PatchError:
+            return
+        seen = names_to_git(patch, Path(folder))
+        assert seen is None or seen <= known
