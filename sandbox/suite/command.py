@@ -9,9 +9,11 @@ from sandbox.base import EnvironmentPlan, TestRun, TestStatus
 from sandbox.runner import Outcome
 from sandbox.suite.cargo import cargo_line, parse_cargo
 from sandbox.suite.go import go_line, go_output, parse_go
+from sandbox.suite.javascript import javascript_line, node_line, node_options
 from sandbox.suite.report import (
     ReportInvalid,
     Results,
+    mocha_output,
     parse_jest,
     parse_junit,
     parse_mocha,
@@ -29,7 +31,6 @@ _PYTEST_VALUES = frozenset(
     | {"--confcutdir", "--ignore", "--deselect", "--cov", "--cov-report", "--cov-config"}
     | {"--durations", "--junitxml", "--import-mode", "--timeout"}
 )
-_NODE_REPORT = "--test-reporter=junit --test-reporter-destination="
 _PARSERS: Mapping[str, Callable[[bytes], Results]] = {
     "pytest": parse_junit,
     "node": parse_junit,
@@ -50,6 +51,7 @@ _LINES: Mapping[str, Callable[[str, tuple[str, ...], str], str]] = {
 _OUTPUTS: Mapping[str, Callable[[bytes], str]] = {
     "go": go_output,
     "cargo": lambda data: data.decode(errors="replace"),
+    "mocha": mocha_output,
 }
 
 
@@ -68,42 +70,28 @@ def suite_command(
 
     `report` is the path the runner is made to write. pytest takes its options from the
     environment, so any line that ends in pytest works, `make test` included. Files among the
-    targets are named from the tree's root, also where the plan runs in a folder of it.
+    targets are named as the folder in which the line runs sees them.
     """
     if not plan.test:
         return None
-    targets = tuple(_from_directory(plan, target) for target in targets)
     if plan.runner in _LINES:
         return SuiteCommand(_LINES[plan.runner](plan.test, targets, report))
+    if plan.runner in ("pytest", "unittest"):
+        return _python(plan, targets, report)
+    if plan.runner == "node":
+        env = {"NODE_OPTIONS": node_options(report)}
+        return SuiteCommand(node_line(plan.test, targets), env)
+    if plan.runner == "exit_code":
+        return None if targets else SuiteCommand(plan.test)
+    return SuiteCommand(javascript_line(plan.runner, plan.test, targets, report))
+
+
+def _python(plan: EnvironmentPlan, targets: tuple[str, ...], report: str) -> SuiteCommand:
     chosen = " ".join(shlex.quote(target) for target in targets)
-    if plan.runner == "pytest":
-        line = f"{pytest_without_paths(plan.test)} {chosen}" if chosen else plan.test
-        return SuiteCommand(line, {"PYTEST_ADDOPTS": f"--junitxml={report} -o junit_family=xunit1"})
     if plan.runner == "unittest":
         return SuiteCommand(f"python -m unittest -v {chosen}" if chosen else _verbose(plan.test))
-    if plan.runner == "node":
-        line = f"node --test {chosen}" if chosen else plan.test
-        return SuiteCommand(line, {"NODE_OPTIONS": _NODE_REPORT + report})
-    return _javascript(plan, chosen, report)
-
-
-def _javascript(plan: EnvironmentPlan, chosen: str, report: str) -> SuiteCommand | None:
-    options = {
-        "mocha": f"--reporter json --reporter-option output={report}",
-        "jest": f"--json --outputFile={report}",
-        "vitest": f"--reporter=default --reporter=json --outputFile.json={report}",
-    }.get(plan.runner)
-    if options is None:
-        return None if chosen else SuiteCommand(plan.test)
-    if chosen:
-        call = "vitest run" if plan.runner == "vitest" else plan.runner
-        return SuiteCommand(f"npx --no-install {call} {options} {chosen}")
-    separator = " -- " if plan.test.startswith("npm ") and " -- " not in plan.test else " "
-    return SuiteCommand(f"{plan.test}{separator}{options}")
-
-
-def _from_directory(plan: EnvironmentPlan, target: str) -> str:
-    return target.removeprefix(plan.directory + "/") if plan.directory else target
+    line = f"{pytest_without_paths(plan.test)} {chosen}" if chosen else plan.test
+    return SuiteCommand(line, {"PYTEST_ADDOPTS": f"--junitxml={report} -o junit_family=xunit1"})
 
 
 def read_run(plan: EnvironmentPlan, outcome: Outcome, report: bytes | None) -> TestRun:

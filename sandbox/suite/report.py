@@ -148,6 +148,20 @@ def parse_mocha(data: bytes) -> Results:
     return results
 
 
+def mocha_output(data: bytes) -> str:
+    """What the json reporter keeps to itself: how many passed, and why others did not."""
+    try:
+        report = _load(data)
+    except ReportInvalid:
+        return ""
+    shown = [f"{len(list(_dicts(report.get('passes'))))} passing"]
+    for test in _dicts(report.get("failures")):
+        error = test.get("err")
+        why = (error.get("stack") or error.get("message")) if isinstance(error, dict) else ""
+        shown.append(f"FAILED {_js_id(test.get('file'), test.get('fullTitle'))}\n{why}")
+    return "\n".join(shown) + "\n"
+
+
 def parse_jest(data: bytes) -> Results:
     """jest's `--json`; a file that could not run is one "error" with the file as its id."""
     statuses: dict[str, TestStatus] = {"passed": "pass", "failed": "fail"}

@@ -92,17 +92,17 @@ CASES = (
         file="shop.js",
         fault="Number(found[2] || 0)",
         mend="Number((found[2] || '').padEnd(2, '0'))",
-        failing=frozenset({"test/shop.js > parse reads one decimal"}),
+        failing=frozenset({"test/parse.js > parse reads one decimal"}),
         passing=frozenset(
             {
-                "test/shop.js > GET /total adds up",
-                "test/shop.js > GET /total refuses what is no amount",
-                "test/shop.js > parse reads whole euros",
-                "test/shop.js > parse refuses the rest",
+                "test/total.js > GET /total adds up",
+                "test/total.js > GET /total refuses what is no amount",
+                "test/parse.js > parse reads whole euros",
+                "test/parse.js > parse refuses the rest",
             }
         ),
-        skipped=frozenset({"test/shop.js > GET /total needs rates to exchange"}),
-        target="test/shop.js",
+        skipped=frozenset({"test/total.js > GET /total needs rates to exchange"}),
+        target="test/parse.js",
     ),
 )
 
