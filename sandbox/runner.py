@@ -18,8 +18,9 @@ FLOOD_BYTES = 64 * 1024 * 1024
 class Outcome:
     """What a script did. `stderr` is empty when it was merged into `stdout`.
 
-    `exit_code` is None when it was ended: by its time limit (`timed_out`) or because it flooded
-    its output (`flooded`). `truncated` says that `stdout` lacks its middle.
+    `exit_code` is None when it was ended: by its time limit (`timed_out`), because it flooded
+    its output (`flooded`) or the disk (`disk_limit`), or, no flag set, together with another
+    command that could not be ended alone. `truncated` says that `stdout` lacks its middle.
     """
 
     exit_code: int | None
@@ -29,6 +30,7 @@ class Outcome:
     timed_out: bool = False
     flooded: bool = False
     truncated: bool = False
+    disk_limit: bool = False
 
     @property
     def text(self) -> str:

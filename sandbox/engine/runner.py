@@ -3,13 +3,15 @@
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from secrets import token_hex
 from typing import Any
 
 from sandbox.base import WORKSPACE_PATH
-from sandbox.engine.client import Engine, Exec
+from sandbox.engine.client import Engine, Exec, ExecRefused
 from sandbox.engine.containers import EXTRACT, ROOT, SANDBOX
-from sandbox.errors import SandboxError
+from sandbox.engine.watch import Watched
+from sandbox.errors import SandboxError, WorkspaceLost
 from sandbox.runner import Layout, Outcome, Script
 from sandbox.scripts import END_PROCESSES
 from sandbox.setup import Place
@@ -33,18 +35,40 @@ chown 10001:10001 {LAYOUT.tree} {PRIVATE}/snapshots {VENV} {HOME}
 chmod 755 {LAYOUT.tree} {PRIVATE} {PRIVATE}/snapshots {VENV} {HOME}
 """
 CLEAN = f"rm -f {BUNDLE}; find /tmp -xdev -mindepth 1 -delete"
+# Standard output and errors in one stream, in their order. What a command leaves running holds a
+# pipe to `cat` and not the engine's own stream, whose end the engine would await for 2 s before
+# it tells of any other end in the container. Afterwards that pipe is drained, not broken.
+_MERGED = """
+exec 3> >(exec cat)
+relay=$!
+bash -c "$0" "$@" >&3 2>&1 3>&-
+code=$?
+exec 3>&- 2>/dev/null
+for i in {1..200}; do kill -0 $relay || exit $code; done
+for i in {1..8}; do sleep 0.01; kill -0 $relay || exit $code; done
+cat < /proc/$relay/fd/0 > /dev/null &
+kill -9 $relay
+exit $code
+"""
 _DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _USERS = {"sandbox": SANDBOX, "extract": EXTRACT}
 _MEMORY = "cat /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control 2>/dev/null"
 
 
 class ContainerRunner:
-    """Implements `sandbox.runner.Runner` for one running container."""
+    """Implements `sandbox.runner.Runner` for one running container.
 
-    def __init__(self, engine: Engine, name: str, env: Mapping[str, str]) -> None:
+    `watched` tells when its processes were ended for the disk's sake.
+    """
+
+    def __init__(
+        self, engine: Engine, name: str, env: Mapping[str, str], watched: Watched | None = None
+    ) -> None:
         self._engine = engine
         self._name = name
         self._env = env
+        self._watched = watched
+        self._restarts = 0
         self._running = 0
         self._leftovers = False
 
@@ -58,13 +82,20 @@ class ContainerRunner:
 
         While other scripts run in the same container only this one's processes are ended,
         recognised by a mark in their environment; all others follow with the last of them.
+        Raises WorkspaceLost when the container is gone.
         """
         mark = token_hex(8)
         complete = False
         self._running += 1
+        restarts, kills = self._restarts, self._disk_kills
         try:
-            outcome = await self._exec(script, _USERS[script.actor], {"PRISM_COMMAND": mark})
-            complete = outcome.exit_code is not None
+            outcome = await self._started(script, mark)
+            # With such a code a signal may have ended the relay, and the command goes on.
+            complete = outcome.exit_code is not None and outcome.exit_code <= 128
+        except WorkspaceLost as error:
+            if self._restarts == restarts and self._disk_kills == kills:
+                raise self._why_lost(error) from error
+            outcome = Outcome(None, b"", b"", 0.0)  # this harness ended it
         finally:
             self._running -= 1
             if not complete:
@@ -72,8 +103,32 @@ class ContainerRunner:
                 with suppress(SandboxError):  # a container that is gone has no processes
                     await self._end(_USERS[script.actor], mark if self._running else "")
         if self._leftovers and not self._running:
-            await self.end_processes()
-        return outcome
+            with suppress(WorkspaceLost):  # the next command will say it
+                await self.end_processes()
+        # The code of a process that was ended tells nothing; who ended it knows.
+        if self._disk_kills > kills:
+            return replace(outcome, exit_code=None, disk_limit=True)
+        return replace(outcome, exit_code=None) if self._restarts > restarts else outcome
+
+    async def _started(self, script: Script, mark: str) -> Outcome:
+        """Run it; when processes left behind keep it from starting, end them and try again."""
+        user, env = _USERS[script.actor], {"PRISM_COMMAND": mark}
+        try:
+            return await self._exec(script, user, env)
+        except ExecRefused:
+            if self._running > 1 or not isinstance(script.stdin, bytes):
+                raise
+        await self.end_processes()
+        return await self._exec(script, user, env)
+
+    def _why_lost(self, error: WorkspaceLost) -> WorkspaceLost:
+        if self._watched is None or not self._watched.stopped:
+            return error
+        return WorkspaceLost("The container was stopped because it filled the engine's disk.")
+
+    @property
+    def _disk_kills(self) -> int:
+        return self._watched.kills if self._watched else 0
 
     async def as_root(self, script: Script) -> Outcome:
         """Run a script of the harness as root: in the set-up container only."""
@@ -96,15 +151,15 @@ class ContainerRunner:
         for _ in range(3):
             try:
                 outcome = await self._exec(script, user, {})
-            except SandboxError:
+            except ExecRefused:
                 continue  # a full process table refuses the shell itself
             if outcome.exit_code == 0:
                 return
+        self._restarts += 1
         await self._engine.call(lambda c: c.api.restart(self._name, timeout=0))
 
     async def _exec(self, script: Script, user: str, extra: Mapping[str, str]) -> Outcome:
-        # Merged in the container: the engine carries two streams without their order.
-        merge = ["bash", "-c", 'exec bash -c "$0" "$@" 2>&1'] if script.merged else ["bash", "-c"]
+        merge = ["bash", "-c", _MERGED] if script.merged else ["bash", "-c"]
         command = Exec(
             argv=[*merge, script.text, "prism", *script.args],
             user=user,
@@ -118,7 +173,9 @@ class ContainerRunner:
         return await self._engine.exec(self._name, command)
 
 
-async def container_runner(engine: Engine, name: str) -> ContainerRunner:
+async def container_runner(
+    engine: Engine, name: str, watched: Watched | None = None
+) -> ContainerRunner:
     """A runner whose commands find the virtual environment first on PATH."""
     found: Any = await engine.call(lambda c: c.api.inspect_container(name))
     pairs = (entry.partition("=") for entry in found["Config"].get("Env") or [])
@@ -131,7 +188,7 @@ async def container_runner(engine: Engine, name: str) -> ContainerRunner:
         # A same-second edit of the same size must never meet a stale byte-code file.
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    return ContainerRunner(engine, name, env)
+    return ContainerRunner(engine, name, env, watched)
 
 
 def container_place(runner: ContainerRunner) -> Place:
