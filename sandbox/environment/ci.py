@@ -7,7 +7,7 @@ from shlex import quote
 from typing import Any
 
 from sandbox.base import Source
-from sandbox.environment.declared.script import convert
+from sandbox.environment.declared.script import LINE_LIMIT, convert
 from sandbox.environment.declared.workflow import Step, job_steps, jobs
 from sandbox.environment.detect.tox import plain_command
 from sandbox.environment.documents import plain_yaml, read_text, texts
@@ -69,7 +69,7 @@ def _candidates(path: str, workflow: Mapping[str, Any]) -> Iterator[tuple[int, C
         off_topic = bool(_NOT_TESTS.search(f"{path.rsplit('/', 1)[-1]} {name}".lower()))
         for step in job_steps(workflow, job, IMAGE_PYTHON):
             for raw in step.run.splitlines()[:_LINE_LIMIT]:
-                line = raw.strip()
+                line = raw.strip() if len(raw) <= LINE_LIMIT else ""
                 if re.match(r"(python3? -m )?pip3? install\b", line):
                     installs += [line] if convert(line).line == line else []
                 score = _score(line)

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from sandbox.base import Source
-from sandbox.environment.documents import YAML_LIMIT, typed_yaml
+from sandbox.environment.documents import YAML_LIMIT, is_text, typed_yaml
 from sandbox.errors import ConfigInvalid
 
 CONFIG_PATH = ".github/prism.yml"
@@ -92,13 +92,13 @@ def _lines(key: str, value: object) -> tuple[str, ...]:
     lines = [value] if isinstance(value, str) else value
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
         raise _invalid(key, "a line or a list of lines")
-    if len(lines) > _COUNT_LIMIT or any("\0" in line for line in lines):
+    if len(lines) > _COUNT_LIMIT or not all(map(is_text, lines)):
         raise _invalid(key, f"at most {_COUNT_LIMIT} lines without null characters")
     return tuple(line.strip() for line in lines if line.strip())
 
 
 def _line(key: str, value: object) -> str:
-    if not isinstance(value, str) or "\0" in value:
+    if not isinstance(value, str) or not is_text(value):
         raise _invalid(key, "one command line")
     return value.strip()
 
@@ -140,7 +140,7 @@ def _scalar(key: str, name: str, content: object) -> str:
         text = str(content) if isinstance(content, str | int | float) else "\0"
     except ValueError:  # a number of thousands of digits
         text = "\0"
-    if "\0" in text:
+    if not is_text(text):
         raise _invalid(key, f"text values, unlike that of {name}")
     return text
 
@@ -160,7 +160,7 @@ def _directory(key: str, value: object) -> str:
 
 def is_inside(path: str) -> bool:
     """Whether a relative path names something inside the tree without detours."""
-    return not re.search(r"(^|/)\.\.(/|$)|[\0\n\\]", path)
+    return is_text(path) and not re.search(r"(^|/)\.\.(/|$)|[\n\\]", path)
 
 
 def _flag(key: str, value: object) -> bool:

@@ -18,12 +18,15 @@ from sandbox.base import Source
 
 TEXT_LIMIT = 400_000
 YAML_LIMIT = 64_000
+INI_LIMIT = 100_000
 _DEPTH = 40
 # A comment or a comma before a closing bracket, or a string, which is kept as it is. What is not
 # closed runs to the end, so that no text makes this search take more than linear time.
 _JSON_EXTRAS = re.compile(
     r'("(?:\\.|[^"\\])*"?)|//[^\n]*|/\*(?:.*?\*/|.*)|,(?=\s*[}\]])', re.DOTALL
 )
+# The parser takes quadratic time for a key of thousands of parts.
+_DEEP_KEY = re.compile(r"(?:\.\s?[\w-]{1,40}\s?){100}")
 # What the parsers raise beside their own errors: odd dates and numbers, nesting, null bytes.
 _MALFORMED = (ValueError, RecursionError, OverflowError, MemoryError, TypeError, AttributeError)
 
@@ -101,6 +104,8 @@ def read_json(text: str) -> dict[str, Any]:
 
 def read_toml(text: str) -> dict[str, Any]:
     """A TOML document; {} when it is malformed."""
+    if _DEEP_KEY.search(text):
+        return {}
     try:
         return tomllib.loads(text)
     except _MALFORMED:
@@ -108,7 +113,9 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def read_ini(text: str) -> configparser.ConfigParser:
-    """Sections of an INI file; none when it is malformed."""
+    """Sections of an INI file; none when it is malformed or unusually large."""
+    if len(text) > INI_LIMIT:
+        return configparser.ConfigParser(interpolation=None)
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
         parser.read_string(text)
@@ -138,6 +145,11 @@ def texts(value: Any) -> tuple[str, ...]:
     """The strings of a list; a single string is a list of one."""
     listed = [value] if isinstance(value, str) else value
     return tuple(x for x in listed if isinstance(x, str)) if isinstance(listed, list) else ()
+
+
+def is_text(value: str) -> bool:
+    """Whether a shell can be given it: no null characters, no halves of characters."""
+    return "\0" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
 
 
 def below(files: tuple[str, ...], directory: str) -> tuple[str, ...]:

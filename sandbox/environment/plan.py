@@ -13,6 +13,7 @@ from sandbox.environment.config import CONFIG_PATH, RepositoryConfig, read_confi
 from sandbox.environment.declared.found import Declared
 from sandbox.environment.declared.order import declared
 from sandbox.environment.detect.table import detect
+from sandbox.environment.documents import is_text
 from sandbox.environment.recognise import recognise_runner
 
 __all__ = ["make_plan", "recognise_runner"]
@@ -43,16 +44,26 @@ async def make_plan(source: Source, hints: tuple[str, ...] = ()) -> EnvironmentP
     test, test_origin = _test(config, found, ci)
     return replace(
         found,
-        setup=steps.setup,
-        test=test,
+        setup=tuple(line for line in steps.setup if is_text(line)),
+        test=test if is_text(test) else "",
         runner=found.runner if test == found.test else recognise_runner(test),
         origin=_origin(steps.origin, test_origin),
         packages=tuple(dict.fromkeys((*config.apt, *found.packages, *steps.packages))),
-        variables=tuple({**dict(steps.variables), **dict(config.vars)}.items()),
+        variables=_variables(steps.variables, config.vars),
         hosts=config.hosts,
         image=config.image or steps.image,
-        notes=(*steps.notes, *found.notes)[:NOTE_LIMIT],
+        notes=tuple(_printable(note) for note in (*steps.notes, *found.notes)[:NOTE_LIMIT]),
     )
+
+
+def _variables(*given: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Later values win; what no process could be given is left out."""
+    merged = {name: value for pairs in given for name, value in pairs}
+    return tuple((n, value) for n, value in merged.items() if is_text(n) and is_text(value))
+
+
+def _printable(note: str) -> str:
+    return note.encode(errors="replace").decode().replace("\0", "?")
 
 
 def _set_up(

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from sandbox.environment.tools import install_node_tool, install_python_tool
 
+# No author writes longer ones, and searching them is where hostile text would cost time.
+LINE_LIMIT = 2_000
 _APT = re.compile(
     r"(?:sudo\s+(?:-\w+\s+)*)?(?:[A-Z_]+=\S+\s+)*(?:sudo\s+)?apt(?:-get)?\s+(?P<rest>[^|;&<>`$()]*)"
 )
@@ -39,7 +41,10 @@ _ADAPTED: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
         re.compile(r"curl [^|&;]*install\.python-poetry\.org[^|&;]*\|\s*python3? -[^&;]*"),
         lambda _: install_python_tool("poetry"),
     ),
-    (re.compile(r"(?:sudo\s+)?corepack\s+(?:enable|prepare)[^&;|]*"), lambda _: "true"),
+    (
+        re.compile(r"(?:sudo\s+)?corepack\s+(?:enable|prepare)[^&;|]*?(?=\s*(?:[&;|]|$))"),
+        lambda _: "true",
+    ),
     (
         re.compile(r"\buv\s+sync\b(?!\s+--inexact)"),
         lambda _: 'UV_PROJECT_ENVIRONMENT="$VIRTUAL_ENV" uv sync --inexact',
@@ -72,6 +77,8 @@ class Lines:
 
 def convert(text: str) -> Lines:
     """One script as one line that stops at its first failing command, as its author meant it."""
+    if max(map(len, text.splitlines()), default=0) > LINE_LIMIT:
+        return Lines("", note=f"has a line of more than {LINE_LIMIT} characters")
     kept, packages = [], list[str]()
     for raw in _joined(text):
         pieces = [piece.strip() for piece in re.split(r"&&", raw)]
@@ -103,7 +110,7 @@ def _adapted(line: str) -> str:
 
 def _joined(text: str) -> list[str]:
     """Lines of a script without its first `#!`, continued lines in one."""
-    joined = re.sub(r"\\\r?\n[ \t]*", " ", text)
+    joined = re.sub(r"[ \t]*\\\r?\n[ \t]*", " ", text)
     lines = [line.rstrip() for line in joined.splitlines()]
     return lines[1:] if lines and lines[0].startswith("#!") else lines
 

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from sandbox.base import EnvironmentPlan, Source
+from sandbox.environment.declared.script import LINE_LIMIT
 from sandbox.environment.detect.node_manager import Managed, choose_manager, install_lines
 from sandbox.environment.detect.node_script import TestScript, find_test_script
 from sandbox.environment.documents import below, read_json, read_text, table, texts
@@ -32,7 +33,11 @@ async def detect_node(
     if not package:
         return None
     managed = choose_manager(package, here, await _lock_head(source, path, here))
-    scripts = {k: v for k, v in table(package, "scripts").items() if isinstance(v, str)}
+    scripts = {
+        k: v
+        for k, v in table(package, "scripts").items()
+        if isinstance(v, str) and len(v) <= LINE_LIMIT
+    }
     found = find_test_script(scripts)
     prepare = scripts.get("prepare", "")
     lines = install_lines(managed, prepare=bool(prepare and not _HUSKY.match(prepare)))

@@ -4,6 +4,7 @@ import ast
 import re
 import shlex
 
+from sandbox.environment.declared.script import LINE_LIMIT
 from sandbox.environment.detect.python_manifests import Manifests
 from sandbox.environment.detect.tox import TestEnv, plain_command
 from sandbox.environment.documents import read_python
@@ -74,7 +75,9 @@ def _constants(call: ast.Call) -> list[str]:
     return [
         argument.value
         for argument in call.args
-        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+        if isinstance(argument, ast.Constant)
+        and isinstance(argument.value, str)
+        and len(argument.value) <= LINE_LIMIT
     ]
 
 

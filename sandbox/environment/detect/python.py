@@ -24,6 +24,8 @@ from sandbox.environment.detect.tox import read_tox
 from sandbox.environment.documents import below, table, texts
 from sandbox.environment.python_version import IMAGE_PYTHON
 
+NO_MANIFEST = "test files"
+
 
 async def detect_python(
     source: Source, files: tuple[str, ...], directory: str = ""
@@ -54,7 +56,7 @@ async def detect_python(
         setup=tuple(lines),
         test=test,
         runner=runner,
-        origin=", ".join([*manifests.present, *([locked] if locked else [])]) or "test files",
+        origin=", ".join([*manifests.present, *([locked] if locked else [])]) or NO_MANIFEST,
         directory=directory,
         variables=_variables(manifests),
         notes=_notes(manifests),

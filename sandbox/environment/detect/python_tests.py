@@ -9,7 +9,8 @@ from sandbox.environment.detect.nox import read_nox
 from sandbox.environment.detect.python_manifests import Manifests
 from sandbox.environment.detect.tox import read_tox
 
-PYTEST = "python -m pytest -q"
+# A file that cannot be imported (a missing submodule, an optional package) must not hide the rest.
+PYTEST = "python -m pytest -q --continue-on-collection-errors"
 _COLLECTED = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
 _UNITTEST = re.compile(r"(^|/)tests?(/[^/]+)*/[^/]+\.py$|(^|/)tests?\.py$")
 # Options of pytest whose value is the next word.

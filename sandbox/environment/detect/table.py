@@ -15,7 +15,7 @@ from sandbox.environment.detect.java import detect_java
 from sandbox.environment.detect.make import detect_make
 from sandbox.environment.detect.node import detect_node
 from sandbox.environment.detect.php import detect_php
-from sandbox.environment.detect.python import detect_python
+from sandbox.environment.detect.python import NO_MANIFEST, detect_python
 from sandbox.environment.detect.ruby import detect_ruby
 from sandbox.environment.detect.rust import detect_rust
 from sandbox.environment.documents import below
@@ -72,9 +72,9 @@ async def detect(
         plan = await _detect_in(source, files, candidate)
         if plan is not None:
             plans.append(plan)
-        if plan is not None and plan.test:
+        if plan is not None and plan.test and plan.origin != NO_MANIFEST:
             break
-    chosen = next((plan for plan in plans if plan.test), plans[0] if plans else None)
+    chosen = max(plans, key=_completeness, default=None)
     if chosen is None:
         return None
     others = [one for one in candidates if one != chosen.directory][:8]
@@ -118,7 +118,11 @@ async def _detect_in(
             plans.append(plan)
         if plan is not None and plan.test:
             break
-    return next((plan for plan in plans if plan.test), plans[0] if plans else None)
+    return max(plans, key=_completeness, default=None)
+
+
+def _completeness(plan: EnvironmentPlan) -> tuple[bool, bool]:
+    return plan.origin != NO_MANIFEST and bool(plan.test), bool(plan.test)
 
 
 def _by_share(files: tuple[str, ...]) -> list[str]:

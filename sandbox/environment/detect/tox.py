@@ -6,6 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.environment.declared.script import LINE_LIMIT
 from sandbox.environment.detect.python_manifests import Manifests
 from sandbox.environment.documents import read_toml, table, texts
 
@@ -36,7 +37,8 @@ def _from_ini(ini: configparser.ConfigParser, section: str) -> TestEnv:
     def lines(key: str) -> list[str]:
         raw = ini.get(section, key, fallback="") or ""
         joined = re.sub(r"\\\n\s*", " ", raw)
-        return [text for text in map(_plain, joined.splitlines()) if text]
+        plain = [_plain(text) for text in joined.splitlines() if len(text) <= LINE_LIMIT]
+        return [text for text in plain if text]
 
     def names(key: str) -> tuple[str, ...]:
         words = re.split(r"[\s,]+", " ".join(lines(key)))

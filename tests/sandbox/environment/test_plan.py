@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.environment.config import parse_config
+from sandbox.environment.detect.python_tests import PYTEST
 from sandbox.environment.plan import make_plan
 from sandbox.environment.version import scm_environment
 from sandbox.errors import ConfigInvalid
@@ -70,7 +71,7 @@ async def test_python_detection(files: dict[str, str], setup: list[str]) -> None
     """Each way to name test dependencies leads to its line; pytest comes last."""
     plan = await make_plan(MemorySource({**files, **TESTS}))
     assert list(plan.setup) == [*setup, "pip install pytest"]
-    assert (plan.language, plan.runner, plan.test) == ("python", "pytest", "python -m pytest -q")
+    assert (plan.language, plan.runner, plan.test) == ("python", "pytest", PYTEST)
 
 
 async def test_tool_settings_are_no_project() -> None:
