@@ -50,11 +50,13 @@ class Egress:
 class Outside:
     """What a proxy uses of this machine: names, connections, kept files.
 
-    One for all set-ups of a worker; `cache` None keeps nothing.
+    One for all set-ups of a worker; `cache` None keeps nothing. `authorities` (PEM) vouch for
+    registries, b"" stands for those of this machine.
     """
 
     resolver: Resolver = field(default_factory=Resolver)
     dial: Connect = connect
+    authorities: bytes = b""
     cache: Cache | None = None
 
 
@@ -90,7 +92,7 @@ async def egress(
     upstream = Upstream(
         allowed=allow_list((*hosts, *own.hosts)),
         resolver=beyond.resolver,
-        tls=tls_context(certificate_bundle(environ)),
+        tls=tls_context(beyond.authorities or certificate_bundle(environ)),
         own=own_addresses(),
         dial=beyond.dial,
     )

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from sandbox.network.address import Resolver, address_refusal, own_addresses
 
-
 NEVER = ("127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "0.0.0.0/8")
 
 

@@ -115,7 +115,7 @@ def test_spellings(text: str, expected: tuple[str, int | None]) -> None:
 )
 def test_no_hosts(text: str) -> None:
     """What libc, a browser or a person might read as a host is none unless it is one plainly."""
-    with pytest.raises(ValueError, match="host|port"):
+    with pytest.raises(ValueError, match=r"host|port"):
         split_authority(text)
 
 
