@@ -51,13 +51,15 @@ class Outside:
     """What a proxy uses of this machine: names, connections, kept files.
 
     One for all set-ups of a worker; `cache` None keeps nothing. `authorities` (PEM) vouch for
-    registries, b"" stands for those of this machine.
+    registries, b"" stands for those of this machine. `clients` is what installers of this
+    machine said about their configuration.
     """
 
     resolver: Resolver = field(default_factory=Resolver)
     dial: Connect = connect
     authorities: bytes = b""
     cache: Cache | None = None
+    clients: dict[str, str] = field(default_factory=dict)
 
 
 def outside(environ: Mapping[str, str]) -> Outside:
@@ -123,7 +125,8 @@ async def egress_for(
     environ: Mapping[str, str] = os.environ,
 ) -> AsyncIterator[Egress]:
     """The way out for a plan: its ecosystems' registries, the operator's own, admitted hosts."""
-    own = await operator_registries(ecosystems(plan), environ)
+    beyond = outside or Outside()
+    own = await operator_registries(ecosystems(plan), environ, beyond.clients)
     async with egress(
         engine,
         container,
@@ -131,7 +134,7 @@ async def egress_for(
         image=image,
         labels=labels,
         registries=own,
-        outside=outside,
+        outside=beyond,
         environ=environ,
     ) as way:
         yield way

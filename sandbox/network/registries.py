@@ -48,24 +48,30 @@ class Registries:
 
 
 async def operator_registries(
-    ecosystems: Collection[str], environ: Mapping[str, str]
+    ecosystems: Collection[str], environ: Mapping[str, str], known: dict[str, str]
 ) -> Registries:
     """Ask the variables, and the clients that are installed here, for the given ecosystems.
 
-    A client that is missing, fails or does not answer has nothing configured.
+    A client that is missing, fails or does not answer has nothing configured. `known` keeps
+    their answers: they take half a second each and change with this machine's set-up alone.
     """
-    asked = [name for name in _QUESTIONS if name in ecosystems]
+    asked = [name for name in _QUESTIONS if name in ecosystems and name not in known]
     answers = await asyncio.gather(*(_ask(_QUESTIONS[name], environ) for name in asked))
-    heard = dict(zip(asked, answers, strict=True))
+    known.update(zip(asked, answers, strict=True))
+    heard = {name: known[name] for name in _QUESTIONS if name in ecosystems}
     variables = {**_pip_variables(heard.get("python", "")), **_npm_variables(heard.get("node", ""))}
-    known = {**variables, **environ}  # a variable wins over a file, as with the clients
+    configured = {**variables, **environ}  # a variable wins over a file, as with the clients
     rc = _npmrc(environ) if "node" in ecosystems else ""
-    addresses = [*addresses_in(known), *_NPM_REGISTRY.findall(rc), *heard.get("debian", "").split()]
+    addresses = [
+        *addresses_in(configured),
+        *_NPM_REGISTRY.findall(rc),
+        *heard.get("debian", "").split(),
+    ]
     origins = {one: origin for one in addresses if (origin := _origin(one)) is not None}
     return Registries(
         hosts=tuple(dict.fromkeys(_entry(origin) for origin in origins.values())),
-        env=installer_environment(known),
-        credentials=_credentials(origins, known, rc),
+        env=installer_environment(configured),
+        credentials=_credentials(origins, configured, rc),
     )
 
 

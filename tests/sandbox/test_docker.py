@@ -9,7 +9,7 @@ from sandbox.base import Command, Environment, EnvironmentPlan
 from sandbox.docker import DockerSandbox
 from sandbox.engine.client import Engine
 from sandbox.engine.images import base_image
-from sandbox.errors import EngineUnavailable, SandboxError, SetupFailed, WorkspaceLost
+from sandbox.errors import EngineUnavailable, SetupFailed, WorkspaceLost
 
 pytestmark = pytest.mark.engine
 
@@ -64,30 +64,6 @@ async def test_python_that_was_not_detected(docker: DockerSandbox, shop) -> None
     plan = EnvironmentPlan("unknown", lines, "python -c pass", "exit_code", "t")
     environment = await docker.prepare(shop, plan, "run-python")
     assert environment.stable_passes == {"suite"}
-
-
-async def test_setup_leaves_no_credentials(docker: DockerSandbox, shop) -> None:
-    """Variables of installers reach set-up lines and are found nowhere in the environment."""
-    secretive = DockerSandbox(
-        instance="prism-tests", environ={"PIP_INDEX_URL": "https://me:s3cr3t-word@index.invalid/"}
-    )
-    lines = (
-        'test -n "$PIP_INDEX_URL"',
-        'mkdir -p ~/.config/pip && echo "index-url=$PIP_INDEX_URL" > ~/.config/pip/pip.conf',
-    )
-    plan = EnvironmentPlan("unknown", lines, "", "exit_code", "t")
-    keeping = EnvironmentPlan("unknown", ('echo "$PIP_INDEX_URL" > kept',), "", "exit_code", "t")
-    try:
-        environment = await secretive.prepare(shop, plan, "run-secret")
-        async with secretive.workspace(environment, "candidate", "run-secret") as workspace:
-            found = await workspace.exec(
-                Command("env | grep s3cr3t; grep -rl s3cr3t ~ /workspace /opt /tmp", timeout_s=60)
-            )
-            assert found.output == ""
-        with pytest.raises(SandboxError, match="/workspace/kept"):
-            await secretive.prepare(shop, keeping, "run-secret")
-    finally:
-        await secretive.close()
 
 
 async def test_workspaces_are_apart(docker: DockerSandbox, prepared: Environment) -> None:
