@@ -9,8 +9,14 @@ from sandbox.environment.declared.copilot import declared_by_copilot
 from sandbox.environment.declared.devcontainer import declared_by_devcontainer
 from sandbox.environment.declared.found import Declared
 from sandbox.environment.declared.openhands import declared_by_script
+from sandbox.environment.detect.node import lock_head
+from sandbox.environment.detect.node_manager import choose_manager
+from sandbox.environment.documents import read_json, read_text
+from sandbox.environment.tools import install_node_tool, install_python_tool
 
 _REQUIREMENTS = re.compile(r"\bpip3? install\b[^\n&;|]*?\s-r[ =]?([\w./-]+)")
+_PYTHON_TOOLS = ("uv", "poetry", "pdm", "pipenv")
+_NODE_TOOLS = ("pnpm", "yarn")
 _PLACES = (declared_by_copilot, declared_by_script, declared_by_devcontainer)
 
 
@@ -23,11 +29,32 @@ async def declared(source: Source, files: tuple[str, ...]) -> tuple[Declared, ..
     for place in _PLACES:
         found = await place(source, files)
         if found is not None:
-            found = _without_stale(found, files)
+            found = await _with_tools(_without_stale(found, files), source, files)
             seen.append(found)
             if found.setup:
                 break
     return tuple(seen)
+
+
+async def _with_tools(found: Declared, source: Source, files: tuple[str, ...]) -> Declared:
+    """Managers that the lines call and their authors' machines had are installed before them."""
+    text = "\n".join(found.setup)
+    called = [tool for tool in (*_PYTHON_TOOLS, *_NODE_TOOLS) if _is_called(tool, text)]
+    lines = [install_python_tool(tool) for tool in called if tool in _PYTHON_TOOLS]
+    for tool in [one for one in called if one in _NODE_TOOLS]:
+        package = read_json(await read_text(source, "package.json"))
+        managed = choose_manager(package, files, await lock_head(source, files))
+        lines.append(install_node_tool(managed.package if managed.name == tool else tool))
+    return replace(found, setup=(*lines, *found.setup)) if lines else found
+
+
+def _is_called(tool: str, text: str) -> bool:
+    """Whether a line starts with the tool and none installs it."""
+    installed = re.search(rf"\binstall\b[^\n]*[\s/]{tool}(@\S+)?(\s|$)", text, re.MULTILINE)
+    variables = r"(?:[A-Z_]+=\S*\s+){0,5}"
+    return not installed and bool(
+        re.search(rf"(?:^|&&|\|\||;)\s*{variables}{tool}\s", text, re.MULTILINE)
+    )
 
 
 def _without_stale(found: Declared, files: tuple[str, ...]) -> Declared:

@@ -32,7 +32,7 @@ async def detect_node(
     package = read_json(await read_text(source, path("package.json")))
     if not package:
         return None
-    managed = choose_manager(package, here, await _lock_head(source, path, here))
+    managed = choose_manager(package, here, await lock_head(source, here, directory))
     scripts = {
         k: v
         for k, v in table(package, "scripts").items()
@@ -57,11 +57,12 @@ async def detect_node(
     )
 
 
-async def _lock_head(source: Source, path: Any, files: tuple[str, ...]) -> str:
+async def lock_head(source: Source, files: tuple[str, ...], directory: str = "") -> str:
     """The beginning of the lock files whose format tells a version; they may be huge."""
     heads = []
     for name in ("yarn.lock", "pnpm-lock.yaml"):
-        data = await source.read(path(name)) if name in files else None
+        path = f"{directory}/{name}" if directory else name
+        data = await source.read(path) if name in files else None
         heads.append((data or b"")[:_LOCK_HEAD].decode(errors="replace"))
     return "\n".join(heads)
 

@@ -25,10 +25,11 @@ _OTHERS = frozenset(
     | {"react-scripts", "lerna", "turbo", "nx", "wtr", "playwright", "tsd", "bron", "aegir"}
 )
 _NOT_TESTS = re.compile(
-    r"(?:^|[\s:/-])(?:lint\w*|eslint|standard|xo|prettier|format\w*|tslint|biome|tsc|typecheck|"
+    r"(?:^|[\s:/-])(?:lint\w*|eslint|standard|xo|prettier|format\w*|tslint|biome|typecheck|"
     r"types?|check-types|dtslint|tsd|audit|coverage|size|commitlint|publint|attw|knip|evalmd|ls|"
     r"clean|readme|docs?)(?:$|[\s:-])"
 )
+_CHECKED_ONLY = re.compile(r"(?:npx )?(?:vue-)?tsc\b[^&;]*--noEmit\b[^&;]*")
 _TEST_WORD = re.compile(
     r"(^|[:_-])(tests?|unit|spec|mocha|jest|vitest|node|tests-only|ci)($|[:_-])"
 )
@@ -63,11 +64,11 @@ def _is_test(script: str | None) -> bool:
 
 def _follow(scripts: Mapping[str, str], name: str, depth: int) -> TestScript:
     around = f"{scripts.get('pre' + name, '')} {scripts.get('post' + name, '')}"
-    built = bool(_BUILDS.search(_NOT_TESTS.sub(" ", around)))
+    built = bool(_BUILDS.search(_NOT_TESTS.sub(" ", _CHECKED_ONLY.sub(" ", around))))
     steps = _steps(scripts[name], scripts)
-    tests = [one for one in steps if not _NOT_TESTS.search(_program(one))] or steps
-    built = built or any(_BUILDS.search(one) for one in tests[:-1])
+    tests = [one for one in steps if not _is_check(one)] or steps
     chosen = _best(tests, scripts)
+    built = built or any(_BUILDS.search(one) for one in tests[: tests.index(chosen)])
     called = _called(chosen, scripts)
     if called and called != name and depth < _DEPTH:
         inner = _follow(scripts, called, depth + 1)
@@ -100,6 +101,10 @@ def _steps(script: str, scripts: Mapping[str, str]) -> list[str]:
         elif step.strip():
             steps.append(step.strip())
     return steps[:50] or [script]
+
+
+def _is_check(step: str) -> bool:
+    return bool(_NOT_TESTS.search(_program(step)) or _CHECKED_ONLY.fullmatch(step))
 
 
 def _best(steps: list[str], scripts: Mapping[str, str]) -> str:

@@ -53,7 +53,7 @@ async def detect_python(
         lines.append(pip_install(["pytest", *configured_plugins(settings)]))
     return EnvironmentPlan(
         language="python",
-        setup=tuple(lines),
+        setup=tuple(dict.fromkeys(lines)),
         test=test,
         runner=runner,
         origin=", ".join([*manifests.present, *([locked] if locked else [])]) or NO_MANIFEST,

@@ -114,7 +114,9 @@ async def pytest_settings(manifests: Manifests) -> str:
 
 def configured_plugins(settings: str) -> list[str]:
     """The plugins without which pytest would refuse its configuration."""
-    return [name for sign, name in _PLUGINS if re.search(sign, settings, re.MULTILINE)]
+    return [
+        name for sign, name in _PLUGINS if re.search(sign, settings, re.MULTILINE | re.IGNORECASE)
+    ]
 
 
 async def imported_packages(manifests: Manifests) -> list[str]:

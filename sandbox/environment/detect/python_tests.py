@@ -41,7 +41,7 @@ async def test_command(manifests: Manifests, settings: str) -> tuple[str, SuiteR
     if other:
         return other, "unittest" if re.search(r"-m unittest\b", other) else "exit_code"
     collected = any(_COLLECTED.search(path) for path in files)
-    if "manage.py" in files and "DJANGO_SETTINGS_MODULE" not in settings:
+    if "manage.py" in files and "django_settings_module" not in settings.lower():
         return "python manage.py test", "exit_code"
     if collected or re.search(r"^(testpaths|python_files)\b", settings, re.MULTILINE):
         return PYTEST, "pytest"

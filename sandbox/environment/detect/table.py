@@ -72,7 +72,7 @@ async def detect(
         plan = await _detect_in(source, files, candidate)
         if plan is not None:
             plans.append(plan)
-        if plan is not None and plan.test and plan.origin != NO_MANIFEST:
+        if plan is not None and _completeness(plan)[0]:
             break
     chosen = max(plans, key=_completeness, default=None)
     if chosen is None:
@@ -116,7 +116,7 @@ async def _detect_in(
         plan = await DETECTORS[name](source, files, directory)
         if plan is not None:
             plans.append(plan)
-        if plan is not None and plan.test:
+        if plan is not None and _completeness(plan)[0]:
             break
     return max(plans, key=_completeness, default=None)
 

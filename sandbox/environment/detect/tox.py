@@ -10,6 +10,11 @@ from sandbox.environment.declared.script import LINE_LIMIT
 from sandbox.environment.detect.python_manifests import Manifests
 from sandbox.environment.documents import read_toml, table, texts
 
+_COVERAGE = (
+    r"(?:python3?\s+-m\s+)?coverage\s+run\s+"
+    r"(?:(?:--(?:source|rcfile|include|omit|context|data-file)\s+\S+|-(?!m\s)\S+)\s+)*"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class TestEnv:
@@ -95,10 +100,8 @@ def command(line: str) -> str:
 
 def plain_command(line: str) -> str:
     """A test command without the measuring of coverage around it."""
-    line = re.sub(
-        r"^(?:python3?\s+-m\s+)?coverage\s+run\s+((?:-\S+\s+)*?)-m\s+", "python -m ", line
-    )
-    line = re.sub(r"^(?:python3?\s+-m\s+)?coverage\s+run\s+((?:-\S+\s+)*)", "python ", line)
+    line = re.sub(rf"^{_COVERAGE}-m\s+", "python -m ", line)
+    line = re.sub(rf"^{_COVERAGE}", "python ", line)
+    line = re.sub(r"\s--(junit-?xml|cov-report|cov-config)([= ]\S+)(?=\s|$)", "", line)
     line = re.sub(r"\s--(no-)?cov(-[\w-]+)?(=\S*)?(?=\s|$)", "", line)
-    line = re.sub(r"\s(--junit-?xml|--cov-report)([= ]\S+)(?=\s|$)", "", line)
     return re.sub(r"^(py\.?test)\b", "python -m pytest", line).strip()
