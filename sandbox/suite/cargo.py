@@ -39,7 +39,8 @@ def cargo_line(test: str, targets: tuple[str, ...], report: str) -> str:
     line = _QUIET.sub("", test)
     line = _CALL.sub("cargo test --no-fail-fast", line) if "--no-fail-fast" not in line else line
     if targets:
-        line = " && ".join(_calls(targets))
+        line = " ; ".join(f"{call} || code=$?" for call in _calls(targets))
+        return f"code=0 ; {{ {line} ; }} > {shlex.quote(report)} 2>&1 ; exit $code"
     return f"{{ {line} ; }} > {shlex.quote(report)} 2>&1"
 
 
@@ -51,22 +52,22 @@ def _calls(targets: tuple[str, ...]) -> list[str]:
     if binaries:
         stems = (posixpath.basename(path).removesuffix(".rs") for path in binaries)
         calls.append(" ".join([call, *(f"--test {shlex.quote(stem)}" for stem in stems)]))
-    calls += [
-        f"{call} --lib --bins {shlex.quote(_module(path))}".rstrip()
-        for path in files
-        if path not in binaries
-    ]
+    calls += [f"{call} {_module(path)}" for path in files if path not in binaries]
     names = tuple(target.partition("::")[2] for target in targets if not target.endswith(".rs"))
     if names:
-        exact = "" if any(" - " in name for name in names) else "--exact "
+        exact = "" if any(" - " in name or name.endswith(" -") for name in names) else "--exact "
         calls.append(f"{call} -- {exact}{' '.join(map(shlex.quote, names))}")
     return calls
 
 
 def _module(path: str) -> str:
-    """The module a source file is, as a filter of test names; "" for a crate's root."""
+    """What chooses a source file's own tests: its crate for a root, else its module's name."""
     inner = re.sub(r"^.*?\bsrc/", "", path).removesuffix(".rs").removesuffix("/mod")
-    return "" if inner in {"lib", "main"} else inner.replace("/", "::") + "::"
+    if inner == "lib":
+        return "--lib"
+    if inner == "main" or inner.startswith("bin/"):
+        return "--bins"
+    return shlex.quote(inner.replace("/", "::") + "::")
 
 
 @dataclass

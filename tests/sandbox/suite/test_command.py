@@ -83,3 +83,20 @@ def test_report_is_read() -> None:
     run = read_run(plan("pytest", "pytest"), outcome(0), PASSED)
     assert run.results == {"test_m.py::test_a": "pass"}
     assert run.structured
+
+
+@pytest.mark.parametrize("runner", ["pytest", "jest", "vitest", "mocha", "node"])
+@pytest.mark.parametrize("report", [b"<cut", b"", b"{}", b"[]", b"<testsuite/>"])
+def test_broken_report_is_never_a_pass(runner: SuiteRunner, report: bytes) -> None:
+    """An exit code of 0 beside a report that says nothing is no verdict."""
+    run = read_run(plan("npm test", runner), outcome(0), report)
+    assert run.results == {}
+    assert not run.structured
+
+
+@pytest.mark.parametrize("runner", ["go", "cargo", "surefire"])
+@pytest.mark.parametrize("report", [None, b"", b'{"Action":', b"test a ... ok"])
+def test_lost_report_is_never_a_pass(runner: SuiteRunner, report: bytes | None) -> None:
+    """Where the shell itself makes the report, a missing one is no verdict either."""
+    assert read_run(plan("make test", runner), outcome(0), report).results == {}
+    assert read_run(plan("make test", runner), outcome(1), report).results == {"suite": "fail"}
