@@ -13,8 +13,9 @@ from sandbox.environment.config import CONFIG_PATH, RepositoryConfig, read_confi
 from sandbox.environment.declared.found import Declared
 from sandbox.environment.declared.order import declared
 from sandbox.environment.detect.table import detect
-from sandbox.environment.documents import is_text
+from sandbox.environment.documents import below, is_text
 from sandbox.environment.recognise import recognise_runner
+from sandbox.errors import ConfigInvalid
 
 __all__ = ["make_plan", "recognise_runner"]
 
@@ -35,6 +36,10 @@ async def make_plan(source: Source, hints: tuple[str, ...] = ()) -> EnvironmentP
     """
     config = await read_config(source)
     files = await source.files()
+    if config.directory and not below(files, config.directory):
+        raise ConfigInvalid(
+            f"{CONFIG_PATH}: `env.directory` names {config.directory}, where there is no file."
+        )
     # Lines that a maintainer wrote work where they say, which is the root when they do not.
     own = config.directory or ("" if config.setup or config.test else None)
     found = await detect(source, files, hints, own) or replace(_NOTHING, directory=config.directory)

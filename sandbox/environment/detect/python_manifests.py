@@ -19,12 +19,14 @@ _TEST_NAME = re.compile(
 class Manifests:
     """The parsed manifests of one directory; what is missing or malformed is empty.
 
-    `present` are the manifests that exist, `files` everything below the directory.
+    `present` are the manifests that exist, `files` (in order) and `names` everything below the
+    directory.
     """
 
     source: Source
     directory: str
     files: tuple[str, ...]
+    names: frozenset[str]
     present: tuple[str, ...]
     pyproject: dict[str, Any]
     setup_cfg: configparser.ConfigParser
@@ -33,7 +35,7 @@ class Manifests:
 
     def has(self, path: str) -> bool:
         """Whether the directory has this file."""
-        return path in self.files
+        return path in self.names
 
     async def text(self, path: str) -> str:
         """A file of the directory, "" without it."""
@@ -83,6 +85,7 @@ async def read_manifests(source: Source, files: tuple[str, ...], directory: str)
         source=source,
         directory=directory,
         files=files,
+        names=names,
         present=tuple(name for name in MANIFESTS if name in names),
         pyproject=pyproject,
         setup_cfg=read_ini(await text("setup.cfg")),

@@ -37,7 +37,7 @@ def test_every_key_is_read() -> None:
 
 async def test_every_key_reaches_the_plan() -> None:
     """The plan carries them; the image stays a wish that the operator has to admit."""
-    plan = await make_plan(MemorySource({CONFIG_PATH: FULL, "setup.py": ""}))
+    plan = await make_plan(MemorySource({CONFIG_PATH: FULL, "packages/core/setup.py": ""}))
     assert (plan.setup, plan.test, plan.runner) == (("pip install -e .",), "pytest -q", "pytest")
     assert (plan.packages, plan.hosts) == (("libpq-dev", "g++"), ("files.example.org",))
     assert (plan.image, plan.directory) == ("python@sha256:aaaa", "packages/core")
@@ -79,6 +79,13 @@ def test_wrong_values_are_named(env: str, says: str) -> None:
         parse_config(f"env: {env}".encode())
     assert says in str(caught.value)
     assert str(caught.value).startswith(CONFIG_PATH)
+
+
+async def test_directory_must_exist() -> None:
+    """A folder that the commit does not have is named, not found out by a failing line."""
+    source = MemorySource({CONFIG_PATH: "env: {directory: packages/gone}", "setup.py": ""})
+    with pytest.raises(ConfigInvalid, match="packages/gone, where there is no file"):
+        await make_plan(source)
 
 
 @pytest.mark.parametrize("text", ["env:", "env: {}", "env: {setup: , vars: }", "other: 1", ""])
