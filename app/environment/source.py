@@ -10,6 +10,7 @@ from app.github.errors import MirrorFailed, NotFound
 from app.github.mirror import Remote
 from app.github.source import MirrorSource, checkout, local_source
 from app.ledger.engine import open_ledger
+from app.ledger.errors import NotMigrated
 from app.ledger.installations import find_repository
 from app.ledger.migrate import require_migrated
 from app.settings import Settings, SettingsError, require_data_dir
@@ -74,6 +75,8 @@ async def _ids(settings: Settings, name: str) -> tuple[int, int]:
     try:
         await require_migrated(engine)
         found = await find_repository(engine, name)
+    except NotMigrated as error:
+        raise SettingsError(f"The ledger knows no repository yet. {error}") from error
     finally:
         await engine.dispose()
     if found is None:

@@ -14,16 +14,22 @@ import pytest_asyncio
 from app.intake.signature import sign
 from emulator.github.acts.issues import edit_comment
 from emulator.github.records import Repository, User
+from emulator.model.scripted import call
 from tests import small
 from tests.installation import SECRET, Prism, installed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+# What the set-up agent hands in wherever it is asked.
+SETUP = call("submit_setup", setup=["echo ready"], test="python3 -m unittest -v")
+CONFIG = ".github/prism.yml"
+
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Prism]:
     """One Prism at work; every test goes elsewhere in it."""
-    async with installed(tmp_path_factory.mktemp("prism"), small.script()) as prism:
+    script = {**small.script(), "environment/setup/0": [SETUP]}
+    async with installed(tmp_path_factory.mktemp("prism"), script) as prism:
         yield prism
 
 
@@ -207,7 +213,7 @@ async def test_a_setup_that_fails_is_told_with_the_end_of_its_log(shared: Prism)
     """The message on the issue names the line and shows what it printed, without colours."""
     setup = "echo looking; printf '\\033[31mno compiler here\\033[0m\\n' >&2; exit 7"
     config = json.dumps({"env": {"setup": [setup], "test": "true"}})
-    prism = shared.elsewhere("setup", files={**small.FILES, ".github/prism.yml": config})
+    prism = shared.elsewhere("setup", files={**small.FILES, CONFIG: config})
     prism.label()
     run = await prism.ended()
 
@@ -221,11 +227,43 @@ async def test_a_setup_that_fails_is_told_with_the_end_of_its_log(shared: Prism)
     assert prism.pulls == []
 
 
+async def test_a_declared_setup_that_fails_is_mended_by_the_agent(shared: Prism) -> None:
+    """The pull request shows the set-up that was found, as a file to copy."""
+    files = {path: text for path, text in small.FILES.items() if path != CONFIG}
+    files[".openhands/setup.sh"] = "echo no network here\nexit 4\n"
+    prism = shared.elsewhere("mended", files=files)
+    prism.label()
+    run = await prism.ended()
+
+    (pull,) = prism.pulls
+    assert run.state == "done", run.outcome
+    assert "env:\n  setup:\n    - echo ready\n  test: python3 -m unittest -v\n" in pull.body
+    assert "No test of this repository was run" not in pull.body
+    assert "2 tests pass, 0 fail before any change" in pull.body
+    asked = [each["address"] for each in await prism.calls()]
+    assert asked.count("environment/setup/0") == 1
+
+
+@pytest.mark.nightly  # a whole run; tests/pipeline/environment has its heart
+async def test_a_run_without_tests_is_told_as_such(shared: Prism) -> None:
+    """With `env.untested` it goes on where the set-up failed, and the result says so first."""
+    config = json.dumps({"env": {"setup": ["exit 5"], "untested": True}})
+    prism = shared.elsewhere("untested", files={**small.FILES, CONFIG: config})
+    prism.label()
+    run = await prism.ended()
+
+    (comment,) = prism.comments
+    assert run.state in {"done", "no_fix"}, run.outcome
+    shown = prism.pulls[0].body if prism.pulls else comment.body
+    assert "**No test of this repository was run**" in shown
+    assert "ended with 5" in shown
+
+
 async def test_a_secret_in_the_log_of_a_setup_stays_here(shared: Prism) -> None:
     """The failure is told without the log, at once and without a crash."""
     setup = "echo token: ghp_''012345678901234567890123456789abcdef; false"
     config = json.dumps({"env": {"setup": [setup], "test": "true"}})
-    prism = shared.elsewhere("leak", files={**small.FILES, ".github/prism.yml": config})
+    prism = shared.elsewhere("leak", files={**small.FILES, CONFIG: config})
     prism.label()
     run = await prism.ended()
 
@@ -247,7 +285,7 @@ async def test_a_malformed_configuration_is_told(
     shared: Prism, name: str, config: str, named: str
 ) -> None:
     """The message names the file, the key, and what is expected there."""
-    prism = shared.elsewhere(f"config-{name}", files={**small.FILES, ".github/prism.yml": config})
+    prism = shared.elsewhere(f"config-{name}", files={**small.FILES, CONFIG: config})
     prism.label()
     run = await prism.ended()
 
