@@ -4,6 +4,9 @@ Each has the same fault: "12.3" is read as 12 euros and 3 cents. Everything is b
 run at night; the images of go, rust and java are made by deploy/sandbox/build.sh.
 """
 
+import subprocess
+import sys
+import tarfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,3 +155,50 @@ async def test_detected_project(docker: DockerSandbox, project: GitSource, case:
             assert case.failing & part.with_status("pass")
             assert not case.passing <= part.with_status("pass")
         assert (await verify.diff()) == patch
+
+
+CLICK = "click==8.1.8"
+CLICK_FILE = "src/click/utils.py"
+CLICK_FAULT = ("if total_length > max_length:", "if total_length >= max_length:")
+CLICK_FAILING = "tests/test_utils.py::test_make_default_short_help"
+
+
+def published_click(folder: Path) -> dict[str, str | bytes]:
+    """The files of click as it is published, tests included, with one fault put in."""
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
+    subprocess.run([*pip, "--dest", str(folder), CLICK], check=True)
+    (archive,) = folder.glob("click-*.tar.gz")
+    files: dict[str, str | bytes] = {}
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            content = tar.extractfile(member) if member.isreg() else None
+            if content is not None:
+                files[member.name.partition("/")[2]] = content.read()
+    text = bytes(files[CLICK_FILE]).decode()
+    assert text.count(CLICK_FAULT[0]) == 1
+    files[CLICK_FILE] = text.replace(*CLICK_FAULT)
+    return files
+
+
+@pytest.fixture
+async def click(docker: DockerSandbox, tmp_path: Path) -> AsyncIterator[GitSource]:
+    """click with a fault as a repository, and no environment of it left behind."""
+    source = make_repository(tmp_path / "click", published_click(tmp_path))
+    yield source
+    await docker.remove_environments(source.repository)
+
+
+async def test_click_as_published(docker: DockerSandbox, click: GitSource) -> None:
+    """A large suite runs by detection alone; mending its fault adds passes and loses none."""
+    environment = await docker.prepare(click, await make_plan(click), "languages")
+    failing, passing, _ = by_status(environment.baseline)
+    wrong = frozenset(test for test in failing if test.startswith(CLICK_FAILING))
+    assert wrong
+    assert len(passing) > 500
+    async with docker.workspace(environment, "verify", "languages") as workspace:
+        text = await workspace.read(CLICK_FILE)
+        await workspace.write(CLICK_FILE, text.replace(*reversed(CLICK_FAULT)))
+        run = await workspace.test()
+        assert environment.stable_passes | wrong <= run.with_status("pass")
+        part = await workspace.test((min(wrong),))
+        assert part.results == {min(wrong): "pass"}
