@@ -38,8 +38,10 @@ def open_model(settings: Settings, budget: Budget, run: str) -> AnthropicModel:
     )
 
 
-def open_backend(settings: Settings) -> Backend:
+def open_backend(settings: Settings, limits: Limits | None = None) -> Backend:
     """The sandbox in force; nothing is contacted yet. Await `close()` at the end.
+
+    `limits` stand in for those of the settings.
 
     Raises SettingsError when the process backend is asked for with a model that is not on this
     machine: what such a model orders must be isolated. So it does for what cannot be used.
@@ -66,7 +68,7 @@ def open_backend(settings: Settings) -> Backend:
             runtime=settings.sandbox_runtime,
             allow_ptrace=settings.sandbox_ptrace,
         ),
-        limits=limits_of(settings),
+        limits=limits or limits_of(settings),
         instance=instance_of(settings),
         allow_process=settings.model_is_local,
     )

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from sandbox.base import (
     Workspace,
 )
 from sandbox.engine.builder import EnvironmentBuilder
+from sandbox.engine.channel import QuickRunner
 from sandbox.engine.client import APIError, Engine
 from sandbox.engine.containers import SETUP_NETWORK, Host, started, workspace_args
 from sandbox.engine.declared import declared_image, require_allowed
@@ -111,6 +112,10 @@ class DockerSandbox:
                 lambda c: look(c, runtime, self._instance, allow_ptrace)
             )
         return self._facts
+
+    async def bare(self, plan: EnvironmentPlan) -> Environment:
+        """An environment of the base image alone, without a repository: for probes."""
+        return Environment(await self._base_image(plan), plan, None, None, 0.0, "")
 
     async def base_images(self) -> dict[str, str]:
         """Languages and, where their base image is missing, what to do about it ("" = there)."""
@@ -212,7 +217,8 @@ class DockerSandbox:
         ):
             runner = await container_runner(self._engine, name, watched)
             sibling = partial(self._workspace, environment, role, run)
-            yield ShellWorkspace(runner, environment.plan, self._limits, sibling)
+            with closing(QuickRunner(runner, runner.attach)) as quick:
+                yield ShellWorkspace(quick, environment.plan, self._limits, sibling)
 
     async def _base_image(self, plan: EnvironmentPlan | None) -> str:
         options, language = self._options, plan.language if plan else "unknown"

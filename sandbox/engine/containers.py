@@ -30,7 +30,8 @@ class Host:
     `private_cgroup`: a cgroup namespace of its own (cgroup v2). `runtime`: the engine's name of
     the program that runs containers ("" = its default), `setup_runtime` that for set-ups: one
     whose network the way out can join. `storage_quota`: the engine enforces a
-    size of the writable layer. `allow_ptrace`: debuggers work in containers.
+    size of the writable layer. `allow_ptrace`: debuggers work in containers. `own_kernel`: the
+    runtime brings one, whose threads the engine counts as the container's.
     """
 
     private_cgroup: bool = False
@@ -38,6 +39,7 @@ class Host:
     setup_runtime: str = ""
     storage_quota: bool = False
     allow_ptrace: bool = False
+    own_kernel: bool = False
 
 
 def workspace_args(
@@ -53,7 +55,7 @@ def workspace_args(
         "mem_limit": f"{limits.memory_mb}m",
         "memswap_limit": f"{limits.memory_mb}m",  # equal: no swap
         "nano_cpus": int(limits.cpus * 1e9),
-        "pids_limit": limits.pids,
+        "pids_limit": max(1024, limits.pids * 4) if host.own_kernel else limits.pids,
         "tmpfs": {
             "/tmp": f"rw,nosuid,nodev,exec,size={limits.tmp_mb}m,mode=1777,nr_inodes=100k"  # noqa: S108
         },

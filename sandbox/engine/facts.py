@@ -92,6 +92,7 @@ def look(client: Any, runtime: str, instance: str, allow_ptrace: bool) -> Facts:
             setup_runtime=setup_runtime(runtimes, runtime, default),
             storage_quota=driver in _QUOTA_DRIVERS and _takes_quota(client, instance),
             allow_ptrace=allow_ptrace,
+            own_kernel=is_gvisor(runtimes.get(runtime or default) or runtime or default),
         ),
     )
 

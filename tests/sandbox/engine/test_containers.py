@@ -97,3 +97,11 @@ def test_a_setup_has_a_runtime_of_its_own() -> None:
     host = Host(runtime="runsc", setup_runtime="runc")
     assert workspace_args("image", LIMITS, LABELS, host)["runtime"] == "runsc"
     assert setup_args("image", LIMITS, LABELS, host)["runtime"] == "runc"
+
+
+def test_gvisors_own_threads_are_counted_in() -> None:
+    """The engine counts what gVisor itself starts for each process: less would end it."""
+    few = workspace_args("image", LIMITS, LABELS, Host(runtime="runsc", own_kernel=True))
+    assert few["pids_limit"] == 1024
+    many = workspace_args("image", Limits(pids=1000), LABELS, Host(own_kernel=True))
+    assert many["pids_limit"] == 4000
