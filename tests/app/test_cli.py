@@ -14,7 +14,7 @@ import pytest
 from app.demo.processes import child_environment
 from emulator.github.keys import AppKey
 
-COMMANDS = ("demo", "doctor", "fix", "serve", "worker")
+COMMANDS = ("demo", "doctor", "env", "fix", "serve", "worker")
 SECRET = "a-webhook-secret-of-tests-only-0123456789"
 
 
