@@ -6,6 +6,7 @@
 # prism-<name>:<hash of its recipe>, so a changed recipe is a new image, and one that exists is
 # not built again. The base's tar is kept in the cache folder: a lost engine costs one import.
 # Usage: build.sh [base|go|rust|java|ruby|php]…   (without a name: base)
+#        build.sh --name NAME                     (says the image's name, builds nothing)
 set -euo pipefail
 cd "$(dirname "$0")"
 export LC_ALL=C
@@ -15,6 +16,11 @@ recipe_of() {
     [ "$1" = base ] || parts+=(packages/"$1".*)
     cat "${parts[@]}" | sha256sum | cut -c1-16
 }
+
+if [ "${1:-}" = --name ]; then
+    echo "prism-$2:$(recipe_of "$2")"
+    exit 0
+fi
 
 # The recipe's folder with the wheels it names, downloaded with this machine's own pip settings.
 gather() {

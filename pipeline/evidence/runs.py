@@ -54,9 +54,9 @@ def contradicts(run: TestRun) -> bool:
 
 def target_of(test: str, plan: EnvironmentPlan) -> str | None:
     """What to give the runner to run one test (or its file) alone, None when it cannot."""
-    if plan.runner in ("pytest", "unittest"):
+    if plan.runner in ("pytest", "unittest", "go", "cargo", "surefire"):
         return test
-    if plan.runner in ("mocha", "jest") and " > " in test:
+    if plan.runner in ("mocha", "jest", "vitest") and " > " in test:
         return test.partition(" > ")[0]
     return None
 

@@ -159,24 +159,25 @@ async def test_detected_project(docker: DockerSandbox, project: GitSource, case:
 
 CLICK = "click==8.1.8"
 CLICK_FILE = "src/click/utils.py"
-CLICK_FAULT = ("if total_length > max_length:", "if total_length >= max_length:")
+CLICK_MEND = "if total_length > max_length:"
+CLICK_FAULT = "if total_length >= max_length:"
 CLICK_FAILING = "tests/test_utils.py::test_make_default_short_help"
 
 
-def published_click(folder: Path) -> dict[str, str | bytes]:
+def published_click(folder: Path) -> dict[str, bytes]:
     """The files of click as it is published, tests included, with one fault put in."""
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
     subprocess.run([*pip, "--dest", str(folder), CLICK], check=True)
     (archive,) = folder.glob("click-*.tar.gz")
-    files: dict[str, str | bytes] = {}
+    files: dict[str, bytes] = {}
     with tarfile.open(archive) as tar:
         for member in tar:
             content = tar.extractfile(member) if member.isreg() else None
             if content is not None:
                 files[member.name.partition("/")[2]] = content.read()
-    text = bytes(files[CLICK_FILE]).decode()
-    assert text.count(CLICK_FAULT[0]) == 1
-    files[CLICK_FILE] = text.replace(*CLICK_FAULT)
+    text = files[CLICK_FILE].decode()
+    assert text.count(CLICK_MEND) == 1
+    files[CLICK_FILE] = text.replace(CLICK_MEND, CLICK_FAULT).encode()
     return files
 
 
@@ -197,7 +198,7 @@ async def test_click_as_published(docker: DockerSandbox, click: GitSource) -> No
     assert len(passing) > 500
     async with docker.workspace(environment, "verify", "languages") as workspace:
         text = await workspace.read(CLICK_FILE)
-        await workspace.write(CLICK_FILE, text.replace(*reversed(CLICK_FAULT)))
+        await workspace.write(CLICK_FILE, text.replace(CLICK_FAULT, CLICK_MEND))
         run = await workspace.test()
         assert environment.stable_passes | wrong <= run.with_status("pass")
         part = await workspace.test((min(wrong),))

@@ -34,12 +34,12 @@ async def _cmake(tree: Tree) -> EnvironmentPlan:
     text = await tree.text("CMakeLists.txt")
     tests = re.search(r"\b(enable_testing|include\s*\(\s*CTest)\b", text, re.IGNORECASE)
     # Outside the tree: a build folder in it would be one of the project's own names.
-    build = "cmake --build /home/sandbox/build"
+    build = 'cmake --build "$HOME/build"'
     return _plan(
         tree,
         "CMakeLists.txt",
-        ("cmake -S . -B /home/sandbox/build", build),
-        f"{build} && ctest --test-dir /home/sandbox/build --output-on-failure" if tests else "",
+        ('cmake -S . -B "$HOME/build"', build),
+        f'{build} && ctest --test-dir "$HOME/build" --output-on-failure' if tests else "",
         ("build-essential", "cmake"),
     )
 
@@ -60,5 +60,5 @@ def _plan(
 
 def _targets(text: str) -> frozenset[str]:
     """Names that stand before a colon at the start of a line; not those of `:=`."""
-    heads = re.findall(r"^([\w. -]+?)\s*::?(?!=)", text, re.MULTILINE)
+    heads = re.findall(r"^([\w. -]+)::?(?!=)", text, re.MULTILINE)
     return frozenset(name for head in heads for name in head.split())

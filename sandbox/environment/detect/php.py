@@ -1,10 +1,10 @@
 """Detect how a PHP project is set up and tested, from its composer.json."""
 
-import json
 from typing import Any
 
 from sandbox.base import EnvironmentPlan, Source
 from sandbox.environment.detect.tree import Tree
+from sandbox.environment.documents import read_json
 
 _INSTALL = "composer install --no-interaction --no-progress --prefer-dist"
 
@@ -16,11 +16,8 @@ async def detect_php(
     tree = Tree(source, files, directory)
     if not tree.has("composer.json"):
         return None
-    try:
-        composer = json.loads(await tree.text("composer.json"))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(composer, dict):
+    composer = read_json(await tree.text("composer.json"))
+    if not composer:
         return None
     locked = tree.has("composer.lock")
     return EnvironmentPlan(

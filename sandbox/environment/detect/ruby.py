@@ -20,15 +20,11 @@ async def detect_ruby(
     locked = tree.has("Gemfile.lock")
     return EnvironmentPlan(
         language="ruby",
-        setup=("bundle install --jobs 2",),
+        setup=('bundle config set --global path "$HOME/.gems"', "bundle install --jobs 2"),
         test=await _test(tree),
         runner="exit_code",
         origin=tree.name("Gemfile") + (" and Gemfile.lock" if locked else ""),
         directory=tree.directory,
-        variables=(
-            ("BUNDLE_PATH", "/home/sandbox/.bundle/gems"),
-            ("BUNDLE_FROZEN", str(locked).lower()),
-        ),
     )
 
 

@@ -1,10 +1,8 @@
 """Detect how a Cargo package or workspace is set up and tested, from Cargo.toml."""
 
-import tomllib
-from typing import Any
-
 from sandbox.base import EnvironmentPlan, Source
 from sandbox.environment.detect.tree import Tree
+from sandbox.environment.documents import read_toml
 
 _COMPILE = "cargo test {}--no-run || echo 'Some targets do not build.'"
 
@@ -21,7 +19,7 @@ async def detect_rust(
     tree = Tree(source, files, directory)
     if not tree.has("Cargo.toml"):
         return None
-    manifest = _toml(await tree.text("Cargo.toml"))
+    manifest = read_toml(await tree.text("Cargo.toml"))
     if not ("package" in manifest or "workspace" in manifest):
         return None
     everything = "--workspace " if "workspace" in manifest else ""
@@ -39,10 +37,3 @@ async def detect_rust(
         directory=tree.directory,
         notes=tuple(f"{tree.name(pin)} names a toolchain; the image's is used." for pin in pins),
     )
-
-
-def _toml(text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return {}

@@ -4,8 +4,7 @@ import re
 from dataclasses import dataclass
 
 from sandbox.base import Source
-
-TEXT_LIMIT = 1_000_000
+from sandbox.environment.documents import read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +31,7 @@ class Tree:
 
     async def text(self, path: str) -> str:
         """A file's text; "" when there is none or it is larger than any manifest."""
-        data = await self.source.read(inside(self.directory, path)) or b""
-        return data.decode(errors="replace") if len(data) <= TEXT_LIMIT else ""
+        return await read_text(self.source, inside(self.directory, path))
 
     def name(self, path: str) -> str:
         """How `origin` names a file: by its path from the root."""

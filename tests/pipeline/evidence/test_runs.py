@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.evidence.runs import check_status, file_of, target_of
+from pipeline.evidence.runs import check_status, contradicts, file_of, target_of
 from pipeline.values import CheckStatus
 from sandbox.base import EnvironmentPlan, TestRun, TestStatus
 
@@ -58,9 +58,36 @@ def test_an_id_names_its_file(test: str, file: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("runner", "target"), [("pytest", "f > t"), ("jest", "f"), ("node", None), ("exit_code", None)]
+    ("runner", "target"),
+    [
+        *((runner, "f > t") for runner in ("pytest", "unittest", "go", "cargo", "surefire")),
+        *((runner, "f") for runner in ("mocha", "jest", "vitest")),
+        ("node", None),
+        ("exit_code", None),
+    ],
 )
 def test_what_can_be_run_alone(runner: str, target: str | None) -> None:
     """A single test, its file, or nothing, by runner."""
     plan = EnvironmentPlan("node", (), "x", runner, "")  # type: ignore[arg-type]
     assert target_of("f > t", plan) == target
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "results", "expected"),
+    [
+        (0, {"x/a::T": "pass"}, False),
+        (1, {"x/a::T": "pass", "x/a::U": "fail"}, False),
+        (101, {"a::t": "pass", "b": "error"}, False),
+        (0, {"x/a::T": "fail"}, True),  # a report no runner writes beside this exit code
+        (0, {"x/a": "error"}, True),
+        (1, {"x/a::T": "pass"}, True),  # some module did not even build
+        (1, {"x/a::T": "skip"}, True),
+        (None, {"x/a::T": "pass"}, False),
+    ],
+)
+def test_report_and_exit_code_agree(
+    exit_code: int | None, results: dict[str, TestStatus], expected: bool
+) -> None:
+    """Where a report and an exit code tell different stories, of any runner, neither counts."""
+    run = TestRun(results, exit_code, 0.0, timed_out=False, structured=True, output="")
+    assert contradicts(run) is expected
