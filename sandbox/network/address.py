@@ -26,9 +26,11 @@ def address_refusal(text: str, own: frozenset[str], *, private_allowed: bool) ->
 
     `own` are this machine's addresses. An IPv4 address inside an IPv6 one is judged as well.
     """
-    for address in _forms(ip_address(text)):
-        if str(address) in own:
-            return "it is an address of this machine"
+    given = ip_address(text)
+    forms = _forms(given)
+    if any(str(each) in own for each in (given, *forms)):
+        return "it is an address of this machine"
+    for address in forms:
         if kind := _forbidden(address):
             return f"it is a {kind} address"
         if not private_allowed and not address.is_global:
