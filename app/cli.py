@@ -150,12 +150,13 @@ def list_() -> None:
 
 
 @env.command()
-@click.option("--max-gb", type=click.FloatRange(min=0), default=20.0, show_default=True)
-@click.option("--max-days", type=click.FloatRange(min=0), default=14.0, show_default=True)
-def prune(max_gb: float, max_days: float) -> None:
+@click.option("--max-gb", type=click.FloatRange(min=0), help="Instead of PRISM_ENV_MAX_GB.")
+@click.option("--max-days", type=click.FloatRange(min=0), help="Instead of PRISM_ENV_MAX_DAYS.")
+def prune(max_gb: float | None, max_days: float | None) -> None:
     """Remove stored environments not used for --max-days, and more until --max-gb hold the rest.
 
-    Nothing that is in use or was used within the last hour is removed.
+    The worker does the same by itself. Nothing that is in use or was used within the last hour
+    is removed.
     """
     with plain_errors():
         from app.environment import commands

@@ -83,10 +83,12 @@ async def list_stored(settings: Settings) -> int:
     return 0
 
 
-async def prune(settings: Settings, max_gb: float, max_days: float) -> int:
-    """Remove what was not used for long, and more until the rest fits."""
+async def prune(settings: Settings, max_gb: float | None, max_days: float | None) -> int:
+    """Remove what was not used for long, and more until the rest fits; None = as in settings."""
+    most = settings.env_max_gb if max_gb is None else max_gb
+    longest = settings.env_max_days if max_days is None else max_days
     async with _engine(settings) as sandbox:
-        gone = await sandbox.prune(max_gb, max_days)
+        gone = await sandbox.prune(most, longest)
         left = await sandbox.stored()
     console = Console()
     for item in gone:
