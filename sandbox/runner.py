@@ -58,6 +58,7 @@ class Script:
 
     `actor` "sandbox" is the user repository code runs as; "extract" can read the tree and the
     recorded base and write neither. Outputs of harness scripts are kept apart from their errors.
+    `quick` ones may be answered by what repository code could speak for (see `engine.channel`).
     """
 
     text: str
@@ -68,6 +69,7 @@ class Script:
     output_limit: int = 1_000_000
     env: Mapping[str, str] | None = None
     merged: bool = False
+    quick: bool = False
 
 
 class Runner(Protocol):

@@ -83,9 +83,12 @@ class ShellWorkspace:
                 output_limit=command.output_limit,
                 env={**dict(self._plan.variables), **command.env},
                 merged=True,
+                quick=command.quick,
             )
         )
-        killed = outcome.exit_code != 0 and await self._ran_out_of_memory()
+        ended = outcome.exit_code is None or outcome.exit_code > 128
+        asked = ended if command.quick else outcome.exit_code != 0  # asking costs a process
+        killed = asked and await self._ran_out_of_memory()
         return ExecResult(
             exit_code=None if killed and outcome.exit_code == 137 else outcome.exit_code,
             output=outcome.text,
@@ -93,6 +96,7 @@ class ShellWorkspace:
             timed_out=outcome.timed_out,
             out_of_memory=killed,
             truncated=outcome.truncated or outcome.flooded,
+            disk_limit=outcome.disk_limit,
         )
 
     async def read(self, path: str) -> str:
@@ -101,7 +105,14 @@ class ShellWorkspace:
         Raises FileNotFound for what is not a file of the tree, NotAllowed for what is outside,
         unreadable, too large or not UTF-8.
         """
-        outcome = await self._harness(READ, self._inside(path), str(READ_LIMIT))
+        outcome = await self._runner.run(
+            Script(
+                text=script(READ, self._layout),
+                args=(self._inside(path), str(READ_LIMIT)),
+                output_limit=READ_LIMIT + 1,
+                quick=True,
+            )
+        )
         if outcome.exit_code == 5:
             raise NotAllowed(f"{path} is larger than 1 MB; read a part of it by a command.")
         self._check_path(outcome, path)
@@ -121,6 +132,7 @@ class ShellWorkspace:
                 text=script(WRITE, self._layout),
                 args=(self._inside(path),),
                 stdin=text.encode(),
+                quick=True,
             )
         )
         self._check_path(outcome, path)
@@ -131,7 +143,7 @@ class ShellWorkspace:
         Repository code can read what is recorded and can neither change nor remove it.
         """
         async with self._git:
-            await self._harness(OPEN_UP)
+            await self._open_up()
             handle = (await self._git_script(SNAPSHOT)).text.strip()
             self._snapshots[handle] = None
             return handle
@@ -140,7 +152,7 @@ class ShellWorkspace:
         """Put every file back to a snapshot; raises SandboxError when there is none such."""
         _check_handle(snapshot)
         async with self._git:
-            await self._harness(OPEN_UP)
+            await self._open_up()
             await self._git_script(RESTORE_INDEX, snapshot)
             await self._git_script(RESTORE_FILES, snapshot, actor="sandbox")
 
@@ -171,7 +183,7 @@ class ShellWorkspace:
         """
         async with self._git:
             await self._runner.end_processes()
-            await self._harness(OPEN_UP)
+            await self._open_up()
             try:
                 return (await self._extract()).decode()
             except UnicodeDecodeError:
@@ -196,6 +208,7 @@ class ShellWorkspace:
             duration_s=outcome.duration_s,
             timed_out=outcome.timed_out,
             truncated=outcome.truncated,
+            disk_limit=outcome.disk_limit,
         )
 
     async def test(self, targets: tuple[str, ...] = ()) -> TestRun:
@@ -266,10 +279,8 @@ class ShellWorkspace:
         )
         return outcome.stdout if outcome.exit_code == 0 and not outcome.truncated else None
 
-    async def _harness(self, text: str, *args: str) -> Outcome:
-        return await self._runner.run(
-            Script(script(text, self._layout), args=args, output_limit=READ_LIMIT + 1)
-        )
+    async def _open_up(self) -> None:
+        await self._runner.run(Script(script(OPEN_UP, self._layout), timeout_s=GIT_TIMEOUT_S))
 
     async def _git_script(self, text: str, *args: str, actor: Actor = "extract") -> Outcome:
         outcome = await self._runner.run(

@@ -164,6 +164,20 @@ class Engine:
             ) from error
         raise ExecRefused(f"The container could not start a command: {error}") from error
 
+    async def attach(self, container: str, command: Exec) -> tuple[socket.socket, bytes]:
+        """Start a process and hand over its connection, with what was read of it already.
+
+        Output comes in the engine's frames: kind, three zeros, length, data. The caller closes
+        the connection, which ends the process's standard input. Raises as `exec` does.
+        """
+        try:
+            _, connection, early = await self.call(lambda c: _open(c, container, command))
+        except NotFound as error:
+            raise WorkspaceLost("The container went away.") from error
+        except APIError as error:
+            await self._explain(container, error)
+        return connection, early
+
     async def close(self) -> None:
         """Close connections and threads."""
         if self._client is not None:

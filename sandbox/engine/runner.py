@@ -1,7 +1,9 @@
 """Run scripts in a container, and end what they started."""
 
 import re
-from collections.abc import Mapping
+import socket
+import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from secrets import token_hex
@@ -46,7 +48,8 @@ code=$?
 exec 3>&- 2>/dev/null
 for i in {1..200}; do kill -0 $relay || exit $code; done
 for i in {1..8}; do sleep 0.01; kill -0 $relay || exit $code; done
-cat < /proc/$relay/fd/0 > /dev/null &
+exec 4< /proc/$relay/fd/0
+cat <&4 > /dev/null &
 kill -9 $relay
 exit $code
 """
@@ -87,7 +90,7 @@ class ContainerRunner:
         mark = token_hex(8)
         complete = False
         self._running += 1
-        restarts, kills = self._restarts, self._disk_kills
+        restarts, kills, start = self._restarts, self._disk_kills, time.monotonic()
         try:
             outcome = await self._started(script, mark)
             # With such a code a signal may have ended the relay, and the command goes on.
@@ -95,7 +98,7 @@ class ContainerRunner:
         except WorkspaceLost as error:
             if self._restarts == restarts and self._disk_kills == kills:
                 raise self._why_lost(error) from error
-            outcome = Outcome(None, b"", b"", 0.0)  # this harness ended it
+            outcome = Outcome(None, b"", b"", time.monotonic() - start)  # this harness ended it
         finally:
             self._running -= 1
             if not complete:
@@ -141,7 +144,10 @@ class ContainerRunner:
 
     async def memory_kills(self) -> int:
         """The kernel's own counter (cgroup v1 or v2); the engine's flag misses commands."""
-        outcome = await self._exec(Script(_MEMORY), EXTRACT, {})
+        try:
+            outcome = await self._exec(Script(_MEMORY), EXTRACT, {})
+        except SandboxError:  # a container that was stopped for its disk counts nothing
+            return 0
         found = re.search(r"^oom_kill (\d+)$", outcome.text, re.MULTILINE)
         return int(found.group(1)) if found else 0
 
@@ -157,6 +163,14 @@ class ContainerRunner:
                 return
         self._restarts += 1
         await self._engine.call(lambda c: c.api.restart(self._name, timeout=0))
+
+    async def attach(self, argv: Sequence[str]) -> tuple[socket.socket, bytes]:
+        """Start a process as the sandbox user and hand over its connection (`Engine.attach`).
+
+        It is none of the scripts that are waited for; `end_processes` ends it like any other.
+        """
+        command = Exec(argv=argv, user=SANDBOX, env=self._env, workdir=WORKSPACE_PATH)
+        return await self._engine.attach(self._name, command)
 
     async def _exec(self, script: Script, user: str, extra: Mapping[str, str]) -> Outcome:
         merge = ["bash", "-c", _MERGED] if script.merged else ["bash", "-c"]
