@@ -46,8 +46,8 @@ def test_commands_and_their_options_exist(name: str) -> None:
                 word = (rest.split() or [""])[0]
                 assert word in found.commands, f"prism {command} {word}"
                 found = found.commands[word]
-            rest = rest.partition("#")[0]
-            assert set(re.findall(r"--[a-z][a-z-]*", rest)) <= _options(found)
+            options = re.findall(r"--[a-z][a-z-]*", rest.partition("#")[0])
+            assert set(options) <= _options(found)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
