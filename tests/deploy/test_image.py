@@ -64,3 +64,13 @@ def test_every_service_comes_back_and_keeps_its_data() -> None:
         assert service["restart"] == "unless-stopped"
         assert any(volume.split(":")[0] in COMPOSE["volumes"] for volume in service["volumes"])
     assert "--appendonly" in COMPOSE["services"]["redis"]["command"]
+
+
+def test_set_ups_reach_the_worker_through_a_volume() -> None:
+    """The worker's socket folder is the volume it names; the image lets its user write there."""
+    worker = COMPOSE["services"]["worker"]
+    folder, volume = (worker["environment"][f"PRISM_SOCKET_{name}"] for name in ("DIR", "VOLUME"))
+    mounts = dict(entry.split(":")[:2] for entry in worker["volumes"])
+    (name,) = [name for name, place in mounts.items() if place == folder]
+    assert COMPOSE["volumes"][name]["name"] == volume
+    assert any(f"{folder} && chown prism: {folder}" in line for line in DOCKERFILE)
