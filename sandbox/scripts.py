@@ -127,7 +127,8 @@ cp "$base_git/info/exclude" "$tree/.git/info/exclude"
 # without a commit, which hold nothing yet but make `git add` fail; their files count as plain
 # ones. Ignored folders keep theirs. One walk: it is a good part of a snapshot's time.
 OPEN_UP = (
-    _GIT
+    'chmod u+rwx,go+rx "$tree" 2>/dev/null || true\n'  # else not even `cd` gets there
+    + _GIT
     + """
 export GIT_DIR="$work_git" GIT_INDEX_FILE="$work_git/own/index"
 find . -xdev -path ./.git -prune -o \\( \\( \\

@@ -224,7 +224,7 @@ class DiskWatch:
     async def _end_processes(self, name: str) -> bool:
         argv = ["bash", "-c", END_PROCESSES, "prism", ""]
         try:
-            done = await self._engine.exec(name, Exec(argv, SANDBOX, {}, "/", timeout_s=5))
+            done = await self._engine.exec(name, Exec(argv, SANDBOX, {}, "/", timeout_s=15))
         except SandboxError:
             return False
         return done.exit_code == 0

@@ -143,6 +143,10 @@ async def test_unread_flood_is_bounded(engine: Engine) -> None:
         flood = await runner.run(Script("yes | head -c 10G", timeout_s=60, output_limit=1000))
         assert (flood.flooded, flood.exit_code, flood.timed_out) == (True, None, False)
         assert len(flood.stdout) < 1100
+        long = await runner.run(Script("seq 200000", output_limit=100, merged=True))
+        assert (long.exit_code, long.truncated, long.flooded) == (0, True, False)
+        assert long.text.startswith("1\n2\n")
+        assert long.text.endswith("199999\n200000\n")
         assert await alive(engine, name) == 0
 
         # The client goes away: whoever writes then is neither read nor ended by that.

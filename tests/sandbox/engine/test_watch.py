@@ -73,6 +73,7 @@ async def test_twice_the_limit_stops_the_container(small: Small) -> None:
     """A burst is reported for the command that made it; after it the workspace is lost, and why."""
     burst = await small.run("head -c 300M /dev/zero > big; sleep 30")
     assert (burst.disk_limit, burst.exit_code) == (True, None)
+    assert await small.runner.memory_kills() == 0
     with pytest.raises(WorkspaceLost, match="because it filled the engine's disk"):
         await small.run("true")
 
