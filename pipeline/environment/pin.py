@@ -19,8 +19,7 @@ def pinned(plan: EnvironmentPlan) -> str:
 
 
 def _lines(plan: EnvironmentPlan) -> Iterator[str]:
-    # an empty list counts as not given, and detection would add its own lines
-    yield from _listed("setup", plan.setup or ("true",))
+    yield from _listed("setup", plan.setup) if plan.setup else ("setup: []",)
     if plan.test:
         yield f"test: {scalar(plan.test)}"
     if plan.directory:

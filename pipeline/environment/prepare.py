@@ -122,7 +122,7 @@ async def _without_tests(
 
 def _is_pinned(config: RepositoryConfig) -> bool:
     """Whether people have written down how it is done: then nothing else is tried."""
-    return bool(config.setup or config.test)
+    return config.setup is not None or bool(config.test)
 
 
 def agent_words(found: Found | None) -> str:

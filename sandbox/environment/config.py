@@ -28,12 +28,13 @@ _RESERVED = re.compile(r"PATH|HOME|VIRTUAL_ENV|BASH_ENV|ENV|LD_.*|PRISM_.*")
 class RepositoryConfig:
     """The `env` part of `.github/prism.yml`; empty values were not given.
 
+    `setup` is None when it was not given; an empty one says that nothing is to be installed.
     `apt` are Debian packages, `hosts` further hosts the set-up may reach and `image` a base
     image: both only as far as the operator admits them. `untested` allows a run to go on
     without tests when the set-up fails.
     """
 
-    setup: tuple[str, ...] = ()
+    setup: tuple[str, ...] | None = None
     test: str = ""
     image: str = ""
     apt: tuple[str, ...] = ()

@@ -41,7 +41,7 @@ async def make_plan(source: Source, hints: tuple[str, ...] = ()) -> EnvironmentP
             f"{CONFIG_PATH}: `env.directory` names {config.directory}, where there is no file."
         )
     # Lines that a maintainer wrote work where they say, which is the root when they do not.
-    own = config.directory or ("" if config.setup or config.test else None)
+    own = config.directory or ("" if config.setup is not None or config.test else None)
     found = await detect(source, files, hints, own) or replace(_NOTHING, directory=config.directory)
     ci = None if found.test and not _is_bare(found) else await read_ci(source, files)
     said = await declared(source, files)
@@ -77,7 +77,7 @@ def _set_up(
     """The lines to use; the notes name every declared place that was passed over."""
     notes = tuple(note for one in said for note in one.notes)
     last = said[-1] if said else Declared("")
-    if config.setup:
+    if config.setup is not None:
         unused = (f"{last.origin} was not used: {CONFIG_PATH} has set-up lines.",)
         return Declared(CONFIG_PATH, config.setup, notes=unused if last.setup else ())
     if last.setup:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.environment.config import parse_config
+from sandbox.environment.config import CONFIG_PATH, parse_config
 from sandbox.environment.detect.python_tests import PYTEST
 from sandbox.environment.plan import make_plan
 from sandbox.environment.version import scm_environment
@@ -128,6 +128,8 @@ async def test_config_wins_over_detection() -> None:
 def test_config_forms() -> None:
     """One line or a list; an empty file sets nothing."""
     assert parse_config(b"env: {setup: ' a '}").setup == ("a",)
+    assert parse_config(b"env: {setup: []}").setup == ()
+    assert parse_config(b"env: {setup: }").setup is None
     assert parse_config(b"env:\n  setup: [a, b]\n  test: c").setup == ("a", "b")
     assert parse_config(b"").test == ""
 
@@ -169,3 +171,11 @@ async def test_version_for_projects_that_ask_git() -> None:
     assert variables["SETUPTOOLS_SCM_PRETEND_VERSION"] == "9.1.4"
     assert (await scm_environment(MemorySource(asks)))["PBR_VERSION"] == "999.0.0"
     assert await scm_environment(MemorySource({"pyproject.toml": PROJECT})) == {}
+
+
+async def test_an_empty_list_of_lines_is_an_answer() -> None:
+    """Maintainers who say that nothing is to be installed get nothing installed."""
+    text = "env:\n  setup: []\n  test: sh check.sh\n"
+    files = {CONFIG_PATH: text, "pyproject.toml": "[project]\nname = 'x'\n", "test_x.py": ""}
+    plan = await make_plan(MemorySource(files))
+    assert (plan.setup, plan.test, plan.origin) == ((), "sh check.sh", CONFIG_PATH)
