@@ -256,12 +256,14 @@ def _open(client: Any, container: str, command: Exec) -> tuple[str, socket.socke
 
 def _exit_code(client: Any, exec_id: str) -> int | None:
     """The exit code; the engine may need a moment after closing the stream."""
-    for _ in range(100):
+    pause_s = 0.001
+    while pause_s < 1:
         state = client.api.exec_inspect(exec_id)
         if not state["Running"]:
             code = state["ExitCode"]
             return None if code is None else int(code)
-        time.sleep(0.02)
+        time.sleep(pause_s)
+        pause_s *= 1.5
     return None
 
 
