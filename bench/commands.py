@@ -78,7 +78,9 @@ async def _swe_rex(environment: Environment, cli_s: float, count: int, scratch: 
     """The same command by swe-rex; a row without a value where it cannot be installed."""
     name = "swe-rex / docker exec"
     place = scratch / "swe-rex"
-    install = [sys.executable, "-m", "pip", "install", "-q", "--target", str(place), "swe-rex"]
+    # It uses aiohttp without naming it.
+    packages = ("swe-rex", "aiohttp")
+    install = [sys.executable, "-m", "pip", "install", "-q", "--target", str(place), *packages]
     if await _run(*install) is None:
         return Row("", name, None, None, "not measured: swe-rex cannot be installed here")
     server = ("python3", "-m", "swerex.server", "--auth-token", "bench", "--port", "8000")

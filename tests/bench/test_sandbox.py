@@ -27,7 +27,7 @@ KEYS = [
 def test_every_figure_is_reported() -> None:
     """A reduced run prints exactly the figures with goals; no process survives its time limit."""
     command = [sys.executable, "bench/sandbox.py", "--quick", "--json"]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode in {0, 1}, ran.stderr  # a busy machine may miss a goal
     found = json.loads(ran.stdout)
     assert list(found) == KEYS
