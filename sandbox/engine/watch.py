@@ -217,7 +217,10 @@ class DiskWatch:
         if not hopeless and await self._end_processes(watched.name):
             return
         watched.stopped = True
-        _LOG.warning("Stopped %s: it wrote %d MB.", watched.name, watched.used // MB)
+        _LOG.warning(
+            "Stopped %s: it wrote %d MB and %d files.",
+            *(watched.name, watched.used // MB, max(0, watched.files)),
+        )
         with suppress(NotFound, APIError):  # it ended by itself
             await self._engine.call(lambda c: c.api.kill(watched.name))
 
