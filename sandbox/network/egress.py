@@ -5,6 +5,7 @@ one port to the proxy's unix socket; the proxy decides what leaves this machine.
 """
 
 import os
+import ssl
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,9 +21,10 @@ from sandbox.network.cache import Cache
 from sandbox.network.clients import proxy_environment
 from sandbox.network.proxy import Proxy
 from sandbox.network.registries import Registries, operator_registries
+from sandbox.network.relay import relay_in
 from sandbox.network.sidecar import PORT, forwarding, sidecar_args
 from sandbox.network.sockets import require_local_engine, socket_folder
-from sandbox.network.upstream import Connect, Upstream, connect, tls_context
+from sandbox.network.upstream import Connect, Streams, Upstream, connect, tls_context
 
 
 def _none() -> tuple[str, ...]:
@@ -52,7 +54,8 @@ class Outside:
 
     One for all set-ups of a worker; `cache` None keeps nothing. `authorities` (PEM) vouch for
     registries, b"" stands for those of this machine. `clients` is what installers of this
-    machine said about their configuration.
+    machine said about their configuration; `relayed` tells which names the operator's own proxy
+    resolves.
     """
 
     resolver: Resolver = field(default_factory=Resolver)
@@ -60,14 +63,25 @@ class Outside:
     authorities: bytes = b""
     cache: Cache | None = None
     clients: dict[str, str] = field(default_factory=dict)
+    relayed: Callable[[str], bool] = field(default=lambda _: False)
 
 
 def outside(environ: Mapping[str, str]) -> Outside:
-    """The usual one, with a cache in PRISM_SETUP_CACHE or the user's cache folder."""
+    """The usual one: keeps files in PRISM_SETUP_CACHE or the user's cache, obeys HTTPS_PROXY."""
     home = environ.get("HOME", "")
     folder = environ.get("XDG_CACHE_HOME", "") or (f"{home}/.cache" if home else "")
     place = environ.get("PRISM_SETUP_CACHE", "") or (f"{folder}/prism/packages" if folder else "")
-    return Outside(cache=Cache(Path(place)) if place else None)
+    cache = Cache(Path(place)) if place else None
+    relay = relay_in(environ)
+    if relay is None:
+        return Outside(cache=cache)
+
+    async def dial(address: str, port: int, tls: ssl.SSLContext | None, host: str) -> Streams:
+        if relay.serves(address):
+            return await relay.dial(address, port, tls)
+        return await connect(address, port, tls, host)
+
+    return Outside(cache=cache, dial=dial, relayed=relay.serves)
 
 
 @asynccontextmanager
@@ -97,6 +111,7 @@ async def egress(
         tls=tls_context(beyond.authorities or certificate_bundle(environ)),
         own=own_addresses(),
         dial=beyond.dial,
+        relayed=beyond.relayed,
     )
     proxy = Proxy(upstream, Authority(), beyond.cache, own.credentials)
     with socket_folder(environ) as folder:

@@ -72,7 +72,8 @@ class Upstream:
     """Reaches origins of an allow list.
 
     `tls` says whom upstream certificates are checked against; `own` are this machine's
-    addresses. `dial` opens the connections (tests lead it to a server of theirs).
+    addresses. `dial` opens the connections (tests lead it to a server of theirs). Where names
+    are `relayed`, the operator's own proxy resolves them and nothing is looked up here.
     """
 
     def __init__(
@@ -82,12 +83,14 @@ class Upstream:
         tls: ssl.SSLContext,
         own: frozenset[str],
         dial: Connect = connect,
+        relayed: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._allowed = allowed
         self._resolver = resolver
         self._tls = tls
         self._own = own
         self._dial = dial
+        self._relayed = relayed
         self._idle: defaultdict[Origin, list[Link]] = defaultdict(list)
 
     async def addresses(self, origin: Origin) -> tuple[str, ...]:
@@ -102,6 +105,8 @@ class Upstream:
                 "this set-up may not reach that port" if known else "this set-up may not reach it"
             )
             raise Refused(403, reason, _refused_name(origin))
+        if self._relayed(origin.host):
+            return (origin.host,)
         found = await self._resolver.addresses(origin.host)
         if not found:
             raise UpstreamFailed(f"{origin.host} has no address.")
