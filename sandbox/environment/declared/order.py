@@ -17,6 +17,11 @@ from sandbox.environment.tools import install_node_tool, install_python_tool
 _REQUIREMENTS = re.compile(r"\bpip3? install\b[^\n&;|]*?\s-r[ =]?([\w./-]+)")
 _PYTHON_TOOLS = ("uv", "poetry", "pdm", "pipenv")
 _NODE_TOOLS = ("pnpm", "yarn")
+_TOOLS_ONLY = re.compile(
+    r"true|cd\s.*|echo\s.*|set\s.*|export\s.*|git\s.*"
+    r"|(?:python3? -m )?pip3?\s+install(?:\s+(?:-\S+|tox(?:-\w+)?|nox|pre-commit|pip|setuptools"
+    r"|wheel|hatch|build|pipx|ruff|black|mypy))+"
+)
 _PLACES = (declared_by_copilot, declared_by_script, declared_by_devcontainer)
 
 
@@ -29,11 +34,21 @@ async def declared(source: Source, files: tuple[str, ...]) -> tuple[Declared, ..
     for place in _PLACES:
         found = await place(source, files)
         if found is not None:
-            found = await _with_tools(_without_stale(found, files), source, files)
+            found = _without_stale(_with_effect(found), files)
+            found = await _with_tools(found, source, files)
             seen.append(found)
             if found.setup:
                 break
     return tuple(seen)
+
+
+def _with_effect(found: Declared) -> Declared:
+    """No lines at all when they only install tools, not what the project needs."""
+    steps = [one for line in found.setup for one in re.split(r"\n|&&|;", line) if one.strip()]
+    if not steps or not all(_TOOLS_ONLY.fullmatch(step.strip()) for step in steps):
+        return found
+    note = f"{found.origin} was left out: it only installs tools."
+    return replace(found, setup=(), notes=(*found.notes, note))
 
 
 async def _with_tools(found: Declared, source: Source, files: tuple[str, ...]) -> Declared:

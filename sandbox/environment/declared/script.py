@@ -61,6 +61,12 @@ _ADAPTED: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
         ),
         lambda _: "true",  # there is an environment, no history to guard and no browser
     ),
+    (  # the sandbox has no remote and no history
+        re.compile(
+            r"(?<![\w./-])git\s+(?:fetch|pull|submodule|config|lfs|tag)\b[^&;|)]*?(?=\s*(?:[&;|)]|$))"
+        ),
+        lambda _: "true",
+    ),
     (re.compile(r"(?<![\w/.])\.?venv/bin/(?=(?:pip3?|python3?|pytest)\b)"), lambda _: ""),
     (re.compile(r"\bsudo\s+(?:-\w+\s+)*(?=(?:pip3?|npm|python3?)\s)"), lambda _: ""),
 )
@@ -105,7 +111,7 @@ def _adapted(line: str) -> str:
         return line
     for pattern, write in _ADAPTED:
         line = pattern.sub(write, line)
-    return line
+    return re.sub(r"^(?:true\s*&&\s*)+", "", line)
 
 
 def _joined(text: str) -> list[str]:

@@ -23,7 +23,7 @@ _PLUGINS: tuple[tuple[str, str], ...] = (
     (r"--reruns", "pytest-rerunfailures"),
     (r"--(disable|allow)-(socket|hosts)", "pytest-socket"),
     (r"--randomly|-p randomly", "pytest-randomly"),
-    (r"--mypy\b", "pytest-mypy"),
+    (r"--mypy(?![-\w])", "pytest-mypy"),
     (r"--flake8\b", "pytest-flake8"),
     (r"--snapshot", "syrupy"),
     (r"--doctest-plus|doctest_plus", "pytest-doctestplus"),

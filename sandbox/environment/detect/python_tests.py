@@ -3,6 +3,7 @@
 import re
 import shlex
 from itertools import pairwise
+from posixpath import normpath
 
 from sandbox.base import SuiteRunner
 from sandbox.environment.detect.nox import read_nox
@@ -32,14 +33,16 @@ async def test_command(manifests: Manifests, settings: str) -> tuple[str, SuiteR
     pytest runs unittest's classes too and reports each test, so it is taken wherever its
     conventions or its settings fit, with the paths tox or nox give it.
     """
-    commands = (await read_tox(manifests)).commands + (await read_nox(manifests)).commands
+    tox = await read_tox(manifests)
+    commands = tox.commands + (await read_nox(manifests)).commands
     files = manifests.files
     pytest_line = next((one for one in commands if re.match(r"python3? -m pytest\b", one)), "")
     if pytest_line:
-        return _with_paths(pytest_line, files), "pytest"
+        return _with_paths(pytest_line, files, tox.directory), "pytest"
     other = next((one for one in commands if _OTHER.match(one)), "")
     if other:
-        return other, "unittest" if re.search(r"-m unittest\b", other) else "exit_code"
+        moved = f"cd {tox.directory} && {other}" if tox.directory else other
+        return moved, "unittest" if re.search(r"-m unittest\b", other) else "exit_code"
     collected = any(_COLLECTED.search(path) for path in files)
     if "manage.py" in files and "django_settings_module" not in settings.lower():
         return "python manage.py test", "exit_code"
@@ -50,7 +53,7 @@ async def test_command(manifests: Manifests, settings: str) -> tuple[str, SuiteR
     return "", "exit_code"
 
 
-def _with_paths(line: str, files: tuple[str, ...]) -> str:
+def _with_paths(line: str, files: tuple[str, ...], folder: str) -> str:
     """pytest on the paths a command names, as far as they exist; its options are left out.
 
     Options are for measuring and for machines that have the plugins.
@@ -60,7 +63,7 @@ def _with_paths(line: str, files: tuple[str, ...]) -> str:
     except ValueError:
         return PYTEST
     paths = [
-        word.rstrip("/")
+        normpath(f"{folder}/{word}" if folder else word)
         for before, word in pairwise(words)
         if not word.startswith("-") and before not in _VALUES
     ]

@@ -9,6 +9,7 @@ from typing import Any
 from sandbox.environment.declared.script import LINE_LIMIT
 from sandbox.environment.detect.python_manifests import Manifests
 from sandbox.environment.documents import read_toml, table, texts
+from sandbox.environment.python_version import IMAGE_PYTHON
 
 _COVERAGE = (
     r"(?:python3?\s+-m\s+)?coverage\s+run\s+"
@@ -18,7 +19,10 @@ _COVERAGE = (
 
 @dataclass(frozen=True, slots=True)
 class TestEnv:
-    """A test environment of tox or nox: requirements, extras, groups and its command lines."""
+    """A test environment of tox or nox: requirements, extras, groups and its command lines.
+
+    `directory` is the folder the commands run in, "" for the project's.
+    """
 
     __test__ = False
 
@@ -26,6 +30,7 @@ class TestEnv:
     extras: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    directory: str = ""
 
 
 async def read_tox(manifests: Manifests) -> TestEnv:
@@ -54,6 +59,7 @@ def _from_ini(ini: configparser.ConfigParser, section: str) -> TestEnv:
         extras=names("extras"),
         groups=names("dependency_groups"),
         commands=tuple(one for one in map(command, lines("commands")) if one),
+        directory=_folder(" ".join(lines("changedir") or lines("change_dir"))),
     )
 
 
@@ -65,19 +71,36 @@ def _from_table(env: dict[str, Any]) -> TestEnv:
         extras=texts(env.get("extras")),
         groups=texts(env.get("dependency_groups")),
         commands=tuple(one for one in map(command, commands) if one),
+        directory=_folder("".join(texts(env.get("change_dir")))),
     )
 
 
+def _folder(text: str) -> str:
+    folder = re.sub(r"\{(toxinidir|tox_root)\}/?", "", text).strip("/ ")
+    return folder if re.fullmatch(r"[\w-][\w./-]*", folder) and ".." not in folder else ""
+
+
 def _plain(line: str) -> str:
-    """A line without its comment and without a prefix of factors (`py311,lint: `)."""
-    return re.sub(r"^[\w,!.{}-]+: +", "", line.split(" #", maxsplit=1)[0].strip())
+    """A line without its comment; "" when its factors (`py38,numpy: x`) are of another env."""
+    text = line.split(" #", maxsplit=1)[0].strip()
+    factors = re.match(r"([\w,!.{}-]+)\s*:\s+", text)
+    if not factors:
+        return text
+    return text[factors.end() :] if any(map(_is_ours, factors[1].split(","))) else ""
+
+
+def _is_ours(factor: str) -> bool:
+    """A factor of every environment on the image's Python, or the absence of another one."""
+    ours = {"py", "py3", "python", "py" + IMAGE_PYTHON.replace(".", ""), f"py{IMAGE_PYTHON}"}
+    return factor in ours or (factor.startswith("!") and factor[1:] not in ours)
 
 
 def _needs(lines: list[str]) -> tuple[str, ...]:
     """Plain requirements: no substitutions, no paths; `-r file` stays two words."""
     listed: list[str] = []
     for line in lines:
-        if "{" in line or line[0] in "#./" or line.startswith(("-e", "-c", "--")):
+        # What comes from elsewhere than a registry is out of a set-up's reach.
+        if re.search(r"[{]|://", line) or line[0] in "#./" or line.startswith(("-e", "-c", "--")):
             continue
         requirements = re.fullmatch(r"-r\s*(\S+)", line)
         if requirements and (".." in requirements[1] or requirements[1].startswith("/")):

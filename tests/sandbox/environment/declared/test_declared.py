@@ -168,13 +168,35 @@ async def test_declared_lines_work_from_the_root() -> None:
     assert (plan.directory, plan.setup) == ("libs/core", ("cd ../..\nmake deps",))
 
 
+async def test_set_ups_without_effect() -> None:
+    """Lines that only install tools do not stand for a set-up."""
+    plan = await plan_of({DEVCONTAINER: '{"postCreateCommand": "git fetch && pip install tox"}'})
+    assert plan.setup[0] == "pip install -e ."
+    assert f"{DEVCONTAINER} was left out: it only installs tools." in plan.notes
+
+
+async def test_managers_are_installed_first() -> None:
+    """What the author's image had is installed before the lines that call it."""
+    plan = await plan_of(
+        {
+            ".openhands/setup.sh": "pnpm i\nA=b uv sync\n",
+            "package.json": '{"packageManager": "pnpm@9.1.0"}',
+            "pnpm-lock.yaml": "",
+        }
+    )
+    assert plan.setup[0].startswith('python -m venv "$HOME/.tools/uv"')
+    assert plan.setup[1].endswith(" pnpm@9.1.0")
+    plan = await plan_of({".openhands/setup.sh": "npm i -g pnpm\npnpm i\n"})
+    assert len(plan.setup) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
         ("a\nb \\\n  c\n", "set -e\na\nb c"),
         ("#!/bin/sh\na", "a"),
         ("sudo pip install x", "pip install x"),
-        ("corepack enable && pnpm i", "true && pnpm i"),
+        ("corepack enable && pnpm i", "pnpm i"),
         ("npx playwright install --with-deps", ""),
         ("uv sync --dev", 'UV_PROJECT_ENVIRONMENT="$VIRTUAL_ENV" uv sync --inexact --dev'),
         (".venv/bin/pip install x", "pip install x"),

@@ -84,6 +84,13 @@ async def test_pipfile_without_lock() -> None:
             },
             "pip install c",
         ),
+        (
+            {
+                "tox.ini": "[testenv]\ndeps =\n  all\n  py: ours\n  py38,lint: other\n"
+                "  !lint: not-lint\n  x: git\n  git+https://example.org/x\n  z @ https://e.org/z\n"
+            },
+            "pip install all ours not-lint",
+        ),
         ({"requirements/tests.txt": "d"}, "pip install -r requirements/tests.txt"),
         ({"requirements.dev.txt": "d"}, "pip install -r requirements.dev.txt"),
     ],
@@ -161,6 +168,22 @@ async def test_plugins_of_settings(name: str, text: str, plugins: str) -> None:
             },
             "python -m unittest -q",
             "unittest",
+        ),
+        (
+            {
+                "tox.ini": "[testenv]\nchangedir = {toxinidir}/tests\ncommands =\n"
+                "  {envpython} runtests.py {posargs}\n"
+            },
+            "cd tests && python runtests.py",
+            "exit_code",
+        ),
+        (
+            {
+                "tox.ini": "[testenv]\nchangedir = tests\ncommands = pytest unit\n",
+                "tests/unit/a": "",
+            },
+            f"{PYTEST} tests/unit",
+            "pytest",
         ),
         ({"pytest.ini": "[pytest]\npython_files = check_*.py\n"}, PYTEST, "pytest"),
         ({"a.py": ""}, "", "exit_code"),
