@@ -98,8 +98,8 @@ async def egress(
 ) -> AsyncIterator[Egress]:
     """Give a running container without network a way to `hosts` (entries of an allow list).
 
-    `image` runs the forwarder and needs python3; `labels` are those of the container, so that
-    both are found as orphans. Leaving cuts every connection at once. Raises EngineUnavailable
+    `image` runs the forwarder and needs python3 or perl; `labels` are those of the container, so
+    that both are found as orphans. Leaving cuts every connection at once. Raises EngineUnavailable
     for an engine on another machine, SandboxError when the forwarder cannot reach the proxy.
     """
     require_local_engine(environ)

@@ -14,12 +14,11 @@ from sandbox.network.sockets import INSIDE, SocketFolder
 
 PORT = 3128
 START_S = 20.0
-FORWARDER = Path(__file__).with_name("forwarder.py")
-# Exit code 127 tells that an image has no Python at all.
+FORWARDERS = tuple(Path(__file__).with_name(f"forwarder.{end}") for end in ("py", "pl"))
+# Exit code 127 tells that an image has neither language.
 _START = r"""
-for python in python3 python; do
-  command -v $python >/dev/null && exec $python -I -u -c "$0" "$1" "$2"
-done
+command -v python3 >/dev/null && exec python3 -I -u -c "$0" "$2" "$3"
+command -v perl >/dev/null && exec perl -e "$1" "$2" "$3"
 exit 127
 """
 
@@ -30,7 +29,7 @@ def sidecar_args(
     """A container that can do nothing but forward: no capability, no writable file."""
     return {
         "image": image,
-        "entrypoint": ["/bin/sh", "-c", _START, FORWARDER.read_text(encoding="utf-8")],
+        "entrypoint": ["/bin/sh", "-c", _START, *(path.read_text("utf-8") for path in FORWARDERS)],
         "command": [folder.inside, str(PORT)],
         "network_mode": f"container:{container}",
         "user": EXTRACT,
@@ -81,8 +80,8 @@ async def _reached(engine: Engine, name: str, waiting: asyncio.Task[bool]) -> No
         if not state["Running"]:
             if state["ExitCode"] == 127:
                 raise SandboxError(
-                    "The set-up has no way out: its image has no python3 to forward with. "
-                    "Use an image that has one."
+                    "The set-up has no way out: its image has neither python3 nor perl to forward "
+                    "with. Use an image that has one of them."
                 )
             break
     raise SandboxError(
