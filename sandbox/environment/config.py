@@ -20,7 +20,6 @@ _PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(:[a-z0-9]+)?(=[\w.+:~-]+)?")
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _IMAGE = re.compile(r"[a-z0-9][\w./:@-]{0,300}", re.IGNORECASE)
-# Variables that decide where the sandbox finds its own tools and folders.
 _RESERVED = re.compile(r"PATH|HOME|VIRTUAL_ENV|BASH_ENV|ENV|LD_.*|PRISM_.*")
 
 
@@ -128,10 +127,15 @@ def _variables(key: str, value: object) -> tuple[tuple[str, str], ...]:
     for name, content in value.items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise _invalid(key, f"names of letters, digits and _, unlike {str(name)[:60]!r}")
-        if _RESERVED.fullmatch(name):
+        if is_reserved(name):
             raise _invalid(key, f"variables of the project; {name} belongs to the sandbox")
         pairs.append((name, _scalar(key, name, content)))
     return tuple(pairs)
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a variable decides where the sandbox finds its own tools and folders."""
+    return bool(_RESERVED.fullmatch(name))
 
 
 def _scalar(key: str, name: str, content: object) -> str:

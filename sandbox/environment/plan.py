@@ -9,7 +9,7 @@ from posixpath import normpath
 
 from sandbox.base import EnvironmentPlan, Source
 from sandbox.environment.ci import CiRun, read_ci
-from sandbox.environment.config import CONFIG_PATH, RepositoryConfig, read_config
+from sandbox.environment.config import CONFIG_PATH, RepositoryConfig, is_reserved, read_config
 from sandbox.environment.declared.found import Declared
 from sandbox.environment.declared.order import declared
 from sandbox.environment.detect.table import detect
@@ -64,7 +64,11 @@ async def make_plan(source: Source, hints: tuple[str, ...] = ()) -> EnvironmentP
 def _variables(*given: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     """Later values win; what no process could be given is left out."""
     merged = {name: value for pairs in given for name, value in pairs}
-    return tuple((n, value) for n, value in merged.items() if is_text(n) and is_text(value))
+    return tuple(
+        (name, value)
+        for name, value in merged.items()
+        if is_text(name) and is_text(value) and not is_reserved(name)
+    )
 
 
 def _printable(note: str) -> str:

@@ -115,7 +115,7 @@ async def test_devcontainer_safe_subset() -> None:
         "onCreateCommand": "one",
         "updateContentCommand": ["two", "a b"],
         "postCreateCommand": {"x": "three", "y": ["four"], "z": "cd ${localWorkspaceFolder:a}"},
-        "containerEnv": {"A": "b", "C": "${localEnv:SECRET}"},
+        "containerEnv": {"A": "b", "PATH": "/x", "C": "${localEnv:SECRET}"},
         "initializeCommand": "evil",
         "mounts": ["source=/,target=/host,type=bind"],
         "runArgs": ["--privileged"],
