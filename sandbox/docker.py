@@ -218,7 +218,8 @@ class DockerSandbox:
             runner = await container_runner(self._engine, name, watched)
             sibling = partial(self._workspace, environment, role, run)
             with closing(QuickRunner(runner, runner.attach)) as quick:
-                yield ShellWorkspace(quick, environment.plan, self._limits, sibling)
+                chosen = runner if role == "verify" else quick  # no verdict rests on a channel
+                yield ShellWorkspace(chosen, environment.plan, self._limits, sibling)
 
     async def _base_image(self, plan: EnvironmentPlan | None) -> str:
         options, language = self._options, plan.language if plan else "unknown"

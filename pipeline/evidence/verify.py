@@ -76,7 +76,8 @@ async def verify_pool(
 
     Candidates with the same patch text are verified once. Journal items: `verify/reproductions`
     and `verify/<id>`; finished ones are read back. Costs one workspace for each different
-    reproduction, and for each different patch one and one more per reproduction,
+    reproduction, and for each different patch one, one more per lost test (up to 8) and per
+    reproduction,
     `max_parallel_tests` at a time.
     """
     opener: OpenWorkspace = partial(services.sandbox.workspace, environment, "verify", services.run)
@@ -240,20 +241,21 @@ async def _regression(patch: str, bench: Bench) -> _Regression:
     if not wanted:
         return _Regression()
 
-    async def work(workspace: Workspace, snapshot: str) -> _Regression | None:
+    async def work(workspace: Workspace, snapshot: str) -> TestRun | None:
         run = await workspace.test()
-        if run.timed_out:
-            return _Regression(note="The test suite did not end in time.")
-        if not run.results or _is_forged(run, bench.environment.baseline):
-            return None
-        lost = sorted(wanted - run.with_status("pass"))
-        flaky = await _pass_alone(lost, workspace, bench, snapshot)
-        note = f"Failed once and passed when run again: {', '.join(flaky)}." if flaky else ""
-        still_lost = tuple(test for test in lost if test not in flaky)
-        return _Regression(True, len(wanted) - len(still_lost), still_lost, note)
+        no_verdict = not run.timed_out and not run.results
+        return None if no_verdict or _is_forged(run, bench.environment.baseline) else run
 
     found = await _in_fresh_copies(patch, bench, work)
-    return _Regression(note=f"The test suite: {found}") if isinstance(found, str) else found
+    if isinstance(found, str):
+        return _Regression(note=f"The test suite: {found}")
+    if found.timed_out:
+        return _Regression(note="The test suite did not end in time.")
+    lost = sorted(wanted - found.with_status("pass"))
+    flaky = await _pass_alone(lost, patch, bench)
+    note = f"Failed once and passed when run again: {', '.join(flaky)}." if flaky else ""
+    still_lost = tuple(test for test in lost if test not in flaky)
+    return _Regression(True, len(wanted) - len(still_lost), still_lost, note)
 
 
 def _is_forged(run: TestRun, baseline: TestRun | None) -> bool:
@@ -261,18 +263,24 @@ def _is_forged(run: TestRun, baseline: TestRun | None) -> bool:
     return contradicts(run) and not (baseline is not None and contradicts(baseline))
 
 
-async def _pass_alone(
-    lost: Sequence[str], workspace: Workspace, bench: Bench, snapshot: str
-) -> tuple[str, ...]:
-    """Of the lost tests those that pass when they are run once more, alone where that works."""
+async def _pass_alone(lost: Sequence[str], patch: str, bench: Bench) -> tuple[str, ...]:
+    """Of the lost tests those that pass when they are run once more, alone where that works.
+
+    Each in a fresh copy: the first run was code of the patch, and may have changed its own tools.
+    """
     if len(lost) > MAX_RERUNS:
         return ()
     flaky = []
     for test in lost:
-        await workspace.restore(snapshot)
         target = target_of(test, bench.environment.plan)
-        run = await workspace.test((target,) if target else ())
-        if not run.timed_out and test in run.with_status("pass"):
+
+        async def work(workspace: Workspace, snapshot: str, target: str | None = target) -> TestRun:
+            return await workspace.test((target,) if target else ())
+
+        run = await _in_fresh_copies(patch, bench, work)
+        if isinstance(run, str) or run.timed_out or _is_forged(run, bench.environment.baseline):
+            continue
+        if test in run.with_status("pass"):
             flaky.append(test)
     return tuple(flaky)
 
