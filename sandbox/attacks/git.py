@@ -23,15 +23,21 @@ evil=/tmp/evil-{token}/run
 """
 
 
-def _planted(plant: str, undo: str = "", *, own_code_runs: bool = False) -> Probe:
-    """Plant, add one file, look at the tree in all ways: one file must be all that shows."""
+def _planted(plant: str, control: str = "", *, own_code_runs: bool = False) -> Probe:
+    """Plant, add one file, look at the tree in all the harness's ways.
+
+    `control` are plain git commands that must run the planted script, or the attack is none.
+    `own_code_runs`: the script may run inside, as a user without any rights.
+    """
 
     async def probe(scene: Scene) -> Finding:
         token = token_hex(4)
         canary = Path(f"/tmp/prism-canary-{token}")  # noqa: S108 - looked for, never made here
         workspace = scene.workspace
         await scene.shell(_EVIL.format(token=token, canary=canary) + plant)
-        await scene.shell(f"rm -f {canary}*")
+        armed = await scene.shell(f"{control}; ls {canary}* && rm -f {canary}*")
+        if control and not armed.ok:
+            return Finding(False, "the attack itself does not work with this git")
         await workspace.write("planted.txt", f"{token}\n")
         snapshot = await workspace.snapshot()
         patch = await workspace.diff()
@@ -39,7 +45,7 @@ def _planted(plant: str, undo: str = "", *, own_code_runs: bool = False) -> Prob
         await workspace.restore(snapshot)
         again = await workspace.read("planted.txt")
         inside = (await scene.shell(f"ls {canary}* 2>/dev/null")).output.split()
-        await scene.shell(f"rm -rf planted.txt /tmp/evil-{token} {canary}*; {undo}")
+        await scene.shell(f"rm -rf planted.txt /tmp/evil-{token} {canary}*")
         shown = "+++ b/planted.txt" in patch and f"+{token}" in patch and again == f"{token}\n"
         here = await asyncio.to_thread(canary.exists)
         held = shown and not here and (own_code_runs or not inside)
@@ -81,37 +87,38 @@ git config --global core.excludesFile /tmp/all; echo '*' > /tmp/all
 git update-index --assume-unchanged $(git ls-files) 2>/dev/null
 git update-index --skip-worktree $(git ls-files) 2>/dev/null; true
 """
+_TOUCH = "touch shop.py src/shop/__init__.py; git add -A ."
 _GONE = "rm -rf .git; echo 'gitdir: /tmp/elsewhere' > .git"
 _NESTED = """
 git init -q vendored && cd vendored && git config core.fsmonitor $evil
 git config filter.evil.clean $evil; echo '* filter=evil' > .git/info/attributes
-echo x > file
-cp $evil .git/hooks/post-index-change
+echo x > file; git -c core.fsmonitor=false add file
+git -c user.name=x -c user.email=x@localhost commit -q -m x; echo y > file
+cp $evil .git/hooks/post-index-change; cd ..; git add vendored 2>/dev/null
 """
 _EMBEDDED = """
 mkdir -p bare/objects bare/refs; echo 'ref: refs/heads/main' > bare/HEAD
 printf '[core]\\n\\tbare = true\\n\\tfsmonitor = %s\\n' $evil > bare/config
 """
-_CHANGES_BACK = "rm -rf .git; rm -f ~/.gitconfig ~/.gitattributes /tmp/all"
 
 GIT = (
     Attack("hooks", "git", "hooks of the tree's repository", "own GIT_DIR, hooks off",
-           _planted(_HOOKS), alone=True),
+           _planted(_HOOKS, "git commit -q --allow-empty -m x"), alone=True),
     Attack("fsmonitor", "git", "a file system monitor in the configuration",
-           "own GIT_DIR, monitor off", _planted(_MONITOR), alone=True),
+           "own GIT_DIR, monitor off", _planted(_MONITOR, "git status"), alone=True),
     Attack("filters", "git", "filters, diff and merge drivers, external diff",
-           "own attributes of highest precedence", _planted(_FILTERS), alone=True),
+           "own attributes of highest precedence", _planted(_FILTERS, _TOUCH), alone=True),
     Attack("attributes", "git", "hostile .gitattributes and user configuration",
            "own attributes, no user or system configuration",
-           _planted(_ATTRIBUTES + "rm -rf sub"), alone=True),
+           _planted(_ATTRIBUTES, "git status; git add -A -n ."), alone=True),
     Attack("hide", "git", "hide changes: excludes, moved work tree, index flags, sparse checkout",
            "own GIT_DIR, index and excludes", _planted(_HIDING), alone=True),
     Attack("git-gone", "git", "remove .git or point it elsewhere", "own GIT_DIR",
            _planted(_GONE), alone=True),
     Attack("nested", "git", "a nested repository with a monitor, a hook and filters",
            "git runs inside the container only, there as a user without rights or network",
-           _planted(_NESTED, own_code_runs=True), alone=True),
+           _planted(_NESTED, "git status", own_code_runs=True), alone=True),
     Attack("embedded", "git", "an embedded bare repository with a monitor",
            "git is never started in a folder of the tree without its GIT_DIR",
-           _planted(_EMBEDDED + "mv bare /tmp/bare-$$"), alone=True),
+           _planted(_EMBEDDED, "(cd bare && git --work-tree=/tmp status)"), alone=True),
 )  # fmt: skip

@@ -37,6 +37,7 @@ FORBIDDEN = (
 __all__ = [
     "HELP",
     "APIError",
+    "ContainerEnded",
     "DockerClient",
     "Engine",
     "Exec",
@@ -64,6 +65,14 @@ class Exec:
 
 class ExecRefused(SandboxError):
     """The container runs and could not start this process, e.g. for want of memory."""
+
+
+class ContainerEnded(WorkspaceLost):
+    """The container went away under a command; `outcome` has what it wrote until then."""
+
+    def __init__(self, message: str, outcome: Outcome) -> None:
+        super().__init__(message)
+        self.outcome = outcome
 
 
 class Engine:
@@ -118,6 +127,9 @@ class Engine:
             raise WorkspaceLost("The container went away.") from error
         except APIError as error:
             await self._explain(container, error)
+        except WorkspaceLost as error:
+            outcome = streams.outcome(None, time.monotonic() - start, timed_out)
+            raise ContainerEnded(str(error), outcome) from error
         return streams.outcome(exit_code, time.monotonic() - start, timed_out)
 
     async def _until_end(
@@ -186,8 +198,8 @@ class Engine:
 
     def _work(self, work: Callable[[DockerClient], T]) -> T:
         try:
+            _knock(os.environ.get("DOCKER_HOST", ""))
             if self._client is None:
-                _knock(os.environ.get("DOCKER_HOST", ""))
                 self._client = DockerClient.from_env(version="auto", timeout=600, max_pool_size=64)
             return work(self._client)
         except (APIError, SandboxError):

@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import Any
 
 from sandbox.base import WORKSPACE_PATH
-from sandbox.engine.client import Engine, Exec, ExecRefused
+from sandbox.engine.client import ContainerEnded, Engine, Exec, ExecRefused
 from sandbox.engine.containers import EXTRACT, ROOT, SANDBOX
 from sandbox.engine.watch import Watched
 from sandbox.errors import SandboxError, WorkspaceLost
@@ -98,7 +98,9 @@ class ContainerRunner:
         except WorkspaceLost as error:
             if self._restarts == restarts and self._disk_kills == kills:
                 raise self._why_lost(error) from error
-            outcome = Outcome(None, b"", b"", time.monotonic() - start)  # this harness ended it
+            # This harness ended it.
+            nothing = Outcome(None, b"", b"", time.monotonic() - start)
+            outcome = error.outcome if isinstance(error, ContainerEnded) else nothing
         finally:
             self._running -= 1
             if not complete:

@@ -50,29 +50,29 @@ async def small() -> AsyncIterator[Small]:
 
 async def test_what_fills_the_disk_is_ended(small: Small) -> None:
     """Many files, names only, a removed but open file: each ends with a reason, all can be read."""
-    slowly = "for i in {1..400}; do head -c 500000 /dev/zero > f$i; sleep 0.02; done; sleep 30"
+    slowly = "for i in {1..200}; do head -c 1M /dev/zero > f$i; sleep 0.02; done; sleep 30"
     many = await small.run(slowly)
     assert (many.disk_limit, many.exit_code, many.timed_out) == (True, None, False)
     assert small.watched.exceeded
     read = await small.run("test -s f1 && echo readable")
     assert (read.exit_code, read.text, read.disk_limit) == (0, "readable\n", False)
-    assert (await small.run("rm f*; sleep 1")).exit_code == 0
+    assert (await small.run("rm f*; sleep 0.5")).exit_code == 0
 
     empty = await small.run("for i in {1..3900}; do : > e$i; done; sleep 30")
     assert (empty.disk_limit, empty.exit_code) == (True, None)
-    assert (await small.run("rm e*; sleep 1")).exit_code == 0
+    assert (await small.run("rm e*; sleep 0.5")).exit_code == 0
 
-    hidden = "exec 7> big; rm big; for i in {1..40}; do head -c 2M /dev/zero >&7; sleep 0.02; done"
+    hidden = "exec 7> big; rm big; for i in {1..90}; do head -c 2M /dev/zero >&7; sleep 0.02; done"
     unnamed = await small.run(f"{hidden}; sleep 30")
     assert (unnamed.disk_limit, unnamed.exit_code) == (True, None)
-    fine = await small.run("sleep 1; echo fine")
+    fine = await small.run("sleep 0.5; echo fine")
     assert (fine.exit_code, fine.text, fine.disk_limit) == (0, "fine\n", False)
 
 
 async def test_twice_the_limit_stops_the_container(small: Small) -> None:
     """A burst is reported for the command that made it; after it the workspace is lost, and why."""
-    burst = await small.run("head -c 300M /dev/zero > big; sleep 30")
-    assert (burst.disk_limit, burst.exit_code) == (True, None)
+    burst = await small.run("echo began; truncate -s 300M big; sleep 30")
+    assert (burst.disk_limit, burst.exit_code, burst.text) == (True, None, "began\n")
     assert await small.runner.memory_kills() == 0
     with pytest.raises(WorkspaceLost, match="because it filled the engine's disk"):
         await small.run("true")
