@@ -1,7 +1,7 @@
 """Prepare a repository: tree in, base recorded, set-up lines run, everything made ready to copy.
 
-The same steps for every backend; a `Place` says where things are. This is the only phase in
-which a container has a network.
+The same steps for every backend; a `Place` says where things are. This is the only phase with a
+way to the outside, which an `Egress` describes.
 """
 
 import re

@@ -39,7 +39,7 @@ class ProxyLimits:
     """What one set-up may use of the proxy."""
 
     connections: int = 256
-    head_s: float = 20.0  # from its first byte to the end of a request's head
+    head_s: float = 30.0  # from its first byte to the end of a request's head
     idle_s: float = 120.0  # between requests
     send_s: float = 120.0  # a client that does not read
     total_bytes: int = 5 << 30

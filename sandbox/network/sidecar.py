@@ -13,7 +13,7 @@ from sandbox.errors import SandboxError
 from sandbox.network.sockets import INSIDE, SocketFolder
 
 PORT = 3128
-START_S = 20.0
+START_S = 60.0  # a busy machine; a forwarder that cannot work ends at once
 FORWARDERS = tuple(Path(__file__).with_name(f"forwarder.{end}") for end in ("py", "pl"))
 # Exit code 127 tells that an image has neither language.
 _START = r"""
