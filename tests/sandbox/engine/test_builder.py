@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.base import Command, Environment, EnvironmentPlan, Sandbox
+from sandbox.base import Command, Environment, EnvironmentPlan, Limits, Sandbox
 from sandbox.docker import DockerSandbox
 from sandbox.errors import SetupFailed
 from sandbox.process import ProcessSandbox
@@ -28,8 +28,12 @@ async def look_around(sandbox: Sandbox, source) -> None:
         assert pip.endswith("/venv/bin/pip")
         if sandbox.isolation == "container":
             assert user == "10001"
-        assert (await shell.exec(Command("pip install -q -e .."))).exit_code == 0
-        assert (await shell.exec(Command("python -c 'import shop'"))).ok
+            assert (await shell.exec(Command("pip install -q iniconfig"))).exit_code == 0
+            assert (await shell.exec(Command("python -c 'import iniconfig'"))).ok
+            refused = await shell.exec(
+                Command("pip install -q --retries 0 -i https://not.example/ x")
+            )
+            assert "refused: not.example" in refused.output
         assert (await shell.exec(Command("echo no; exit 7"))).exit_code == 7
         assert (await shell.exec(Command("sleep 60", timeout_s=0.5))).timed_out
 
@@ -157,6 +161,7 @@ async def test_a_commit_is_built_on_another(
     assert await looked(sandbox, cold, "cat ~/tool") != tool
 
 
+@pytest.mark.nightly
 async def test_a_set_up_that_runs_only_once(
     sandbox: DockerSandbox, make_source: MakeSource
 ) -> None:
@@ -173,6 +178,7 @@ async def test_a_set_up_that_runs_only_once(
     assert len(set(logs)) == 3
 
 
+@pytest.mark.nightly
 async def test_a_working_suite_decides(sandbox: DockerSandbox, make_source: MakeSource) -> None:
     """When no test passes on top of another commit's set-up, the set-up starts from scratch."""
     stale = "test -e ~/built || cp a.txt ~/built"
@@ -220,3 +226,19 @@ async def test_workers_build_once(
         await other.close()
     assert both[0].reference == both[1].reference
     assert sorted(environment.cached for environment in both) == [False, True]
+
+
+async def test_a_set_up_that_fills_the_disk(make_source: MakeSource, tmp_path: Path) -> None:
+    """It is ended, and the log says why."""
+    own = DockerSandbox(
+        instance=f"{INSTANCE}-disk", data_dir=tmp_path / "data", limits=Limits(disk_mb=40)
+    )
+    line = "head -c 150000000 /dev/zero > ~/full; sleep 120"
+    plan = EnvironmentPlan("unknown", (line,), "", "exit_code", "t")
+    try:
+        with pytest.raises(SetupFailed) as caught:
+            await own.prepare(make_source({"a.txt": "1\n"}), plan, "run-life")
+    finally:
+        await own.close()
+    assert caught.value.line == line
+    assert caught.value.log.endswith("ended: it wrote more to the disk than a set-up may\n")
