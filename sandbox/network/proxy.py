@@ -16,7 +16,8 @@ from pathlib import Path
 import h11
 
 from sandbox.network.authority import Authority
-from sandbox.network.cache import Cache, Stored, Writing, cache_key, fresh_for_s, may_be_cached
+from sandbox.network.cache import Cache, Stored, cache_key, may_be_cached
+from sandbox.network.exchange import ask, begin_keeping, find_kept
 from sandbox.network.refusals import Refusals
 from sandbox.network.request import (
     GIT_BODY_LIMIT,
@@ -28,7 +29,7 @@ from sandbox.network.request import (
     response_headers,
     tunnel_origin,
 )
-from sandbox.network.upstream import BLOCK, Link, Upstream, UpstreamFailed
+from sandbox.network.upstream import BLOCK, Upstream, UpstreamFailed
 
 HEAD_LIMIT = 32_768
 CLOSE_S = 1.0
@@ -225,7 +226,7 @@ class _Client:
         if cache is None or not may_be_cached(wanted, has_credentials=bool(secret)):
             await self._pass_on(wanted, body, secret, None)
             return
-        stored = await _found(cache, cache_key(wanted))
+        stored = await find_kept(cache, cache_key(wanted))
         if stored is None:
             await self._pass_on(wanted, body, secret, cache)
             return
@@ -257,9 +258,10 @@ class _Client:
 
     async def _pass_on(self, wanted: Wanted, body: bytes, secret: str, cache: Cache | None) -> None:
         """Ask the origin and stream its answer, into the cache as well when it may be kept."""
-        link, answer = await self._ask(wanted, body, secret)
+        proxy = self._proxy
+        link, answer = await ask(proxy.upstream, wanted, body, secret)
         headers = response_headers(list(answer.headers))
-        writing = _begin_keeping(cache, wanted, answer) if cache else None
+        writing = begin_keeping(cache, wanted, answer) if cache else None
         complete = False
         try:
             self._send(h11.Response(status_code=answer.status_code, headers=headers))
@@ -286,26 +288,6 @@ class _Client:
                 link.close()
             if writing is not None and not complete:
                 writing.drop()
-
-    async def _ask(self, wanted: Wanted, body: bytes, secret: str) -> tuple[Link, h11.Response]:
-        """Send a request; an idle connection that turns out closed is tried once more anew."""
-        for fresh in (False, True):
-            link = await self._proxy.upstream.link(wanted.origin, fresh=fresh)
-            try:
-                await link.send(*_events(wanted, body, secret))
-                while not isinstance(answer := await link.next(), h11.Response):
-                    if not isinstance(answer, h11.InformationalResponse):
-                        raise UpstreamFailed("The registry ended without an answer.")
-            except (UpstreamFailed, OSError) as error:
-                link.close()
-                if fresh or not link.is_used:
-                    raise UpstreamFailed(f"{wanted.origin.host}: {error}") from error
-            except BaseException:
-                link.close()
-                raise
-            else:
-                return link, answer
-        raise AssertionError("the second try returns or raises")
 
     async def _deliver(self, data: bytes) -> None:
         self._proxy.served(len(data))
@@ -336,40 +318,8 @@ class _Client:
             await self._writer.drain()
 
 
-def _begin_keeping(cache: Cache, wanted: Wanted, answer: h11.Response) -> Writing | None:
-    headers = list(answer.headers)
-    fresh_s = fresh_for_s(wanted, answer.status_code, headers)
-    return cache.begin(cache_key(wanted), headers, fresh_s) if fresh_s > 0 else None
-
-
-async def _found(cache: Cache, key: str) -> Stored | None:
-    """Look an entry up in a thread, which checks all of it; its file is closed when cancelled."""
-    looking = asyncio.get_running_loop().run_in_executor(None, cache.find, key)
-    try:
-        return await asyncio.shield(looking)
-    except asyncio.CancelledError:
-        looking.add_done_callback(_close_found)
-        raise
-
-
-def _close_found(looking: asyncio.Future[Stored | None]) -> None:
-    if not looking.cancelled() and looking.exception() is None and (found := looking.result()):
-        found.file.close()
-
-
 def _server_state() -> h11.Connection:
     return h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_LIMIT)
-
-
-def _events(wanted: Wanted, body: bytes, secret: str) -> list[h11.Event]:
-    headers: Headers = [(b"host", wanted.origin.authority.encode()), *wanted.headers]
-    if secret:
-        headers = [(key, value) for key, value in headers if key != b"authorization"]
-        headers.append((b"authorization", secret.encode()))
-    if wanted.is_fetch:
-        headers.append((b"content-length", str(len(body)).encode()))
-    request = h11.Request(method=wanted.method, target=wanted.target, headers=headers)
-    return [request, *([h11.Data(data=body)] if body else []), h11.EndOfMessage()]
 
 
 def _asked(request: h11.Request, tunnel: Origin | None) -> str:
