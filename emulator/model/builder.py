@@ -46,7 +46,8 @@ def coder_turns(candidate: ScriptedCandidate, run: ScriptedRun) -> list[Turn]:
                 call("edit", path=path, new=text, create=True),
             ]
         )
-        turns.append([say("It has to fail now."), call("run_tests", targets=[path])])
+        failing = call("checkpoint", name="reproduced", note="The test fails as the issue says.")
+        turns.append([say("It has to fail now."), call("run_tests", targets=[path]), failing])
     if candidate.ending == "submits":
         turns += [_editing(step) for step in edits_of(candidate.patch, run.files)]
     targets = _targets(candidate)

@@ -91,9 +91,20 @@ async def test_twelve_candidates_and_a_winner_that_fixes_both_halves(
     source: MirrorSource, environments: Path, tmp_path: Path
 ) -> None:
     """The paper's counts, each plan with its origin, and a patch that holds both operators."""
-    ran = await play(source, environments, small.script(), tmp_path / "run.jsonl")
+    astray = (
+        (
+            say("This may do; now another way."),
+            call("checkpoint", name="repaired", note="passes"),
+            call("shell", command="echo 'broken(' > calc.py; echo x > scratch.txt"),
+        ),
+        (say("That leads nowhere."), call("go_back", name="repaired")),
+    )
+    script = small.script(S1={"extra_turns": astray})
+    ran = await play(source, environments, script, tmp_path / "run.jsonl")
     decision = ran.decision
 
+    patches = {each.id: each.patch for each in decision.candidates}
+    assert patches["S1"] == patches["S2"]  # one coder went astray and came back
     assert tuple(each.id for each in decision.candidates) == small.NAMES
     stages = [each.stage for each in decision.candidates]
     assert (stages.count("global"), stages.count("local"), stages.count("synthesis")) == (3, 6, 3)
