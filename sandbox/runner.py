@@ -42,8 +42,8 @@ class Outcome:
 class Layout:
     """Absolute paths of a workspace as its commands see them.
 
-    `base_git` is the recorded base, which repository code cannot write; `work_git` holds
-    snapshots and belongs to the workspace; `scratch` is for reports and temporary indexes.
+    `base_git` is the recorded base and `work_git` holds snapshots: repository code can read both
+    and write neither. `scratch` is for reports and temporary indexes.
     """
 
     tree: str
@@ -56,8 +56,8 @@ class Layout:
 class Script:
     """A bash script of the harness with its arguments and limits.
 
-    `actor` "sandbox" is the user repository code runs as; "extract" can read the tree and the
-    recorded base and write neither. Outputs of harness scripts are kept apart from their errors.
+    `actor` "sandbox" is the user repository code runs as; "extract" can read the tree and write
+    snapshots, and runs nothing of the repository's. Outputs of harness scripts are kept apart from their errors.
     `quick` ones may be answered by what repository code could speak for (see `engine.channel`).
     """
 

@@ -111,8 +111,6 @@ git update-ref refs/prism/base "$base"
 git read-tree "$base"
 chmod -R a+rX "$work_git"
 if [ "$(id -u)" = 0 ]; then
-  chown 0:0 "$(dirname "$work_git")"
-  chmod 755 "$(dirname "$work_git")"
   chown -R 10003:10003 "$work_git/objects" "$work_git/refs/prism" "$work_git/own"
 fi
 """

@@ -1,5 +1,6 @@
 """Run scripts in a container, and end what they started."""
 
+import asyncio
 import re
 import socket
 import time
@@ -32,8 +33,8 @@ MAKE_FOLDERS = f"""
 set -e
 mkdir -p {LAYOUT.tree} {PRIVATE}/snapshots {VENV} {HOME}
 find {LAYOUT.tree} -xdev -mindepth 1 -delete
-chown 0:0 {PRIVATE}
-chown 10001:10001 {LAYOUT.tree} {PRIVATE}/snapshots {VENV} {HOME}
+chown 0:0 {PRIVATE} {PRIVATE}/snapshots
+chown 10001:10001 {LAYOUT.tree} {VENV} {HOME}
 chmod 755 {LAYOUT.tree} {PRIVATE} {PRIVATE}/snapshots {VENV} {HOME}
 """
 CLEAN = f"rm -f {BUNDLE}; find /tmp -xdev -mindepth 1 -delete"
@@ -71,6 +72,7 @@ class ContainerRunner:
         self._name = name
         self._env = env
         self._watched = watched
+        self._ending = watched.ending if watched else asyncio.Lock()
         self._restarts = 0
         self._running = 0
         self._leftovers = False
@@ -156,15 +158,16 @@ class ContainerRunner:
     async def _end(self, user: str, mark: str) -> None:
         """Kill until nothing is left; a container that cannot even start a shell is restarted."""
         script = Script(END_PROCESSES, args=(mark,), timeout_s=10)
-        for _ in range(3):
-            try:
-                outcome = await self._exec(script, user, {})
-            except ExecRefused:
-                continue  # a full process table refuses the shell itself
-            if outcome.exit_code == 0:
-                return
-        self._restarts += 1
-        await self._engine.call(lambda c: c.api.restart(self._name, timeout=0))
+        async with self._ending:
+            for _ in range(3):
+                try:
+                    outcome = await self._exec(script, user, {})
+                except ExecRefused:
+                    continue  # a full process table refuses the shell itself
+                if outcome.exit_code == 0:
+                    return
+            self._restarts += 1
+            await self._engine.call(lambda c: c.api.restart(self._name, timeout=0))
 
     async def attach(self, argv: Sequence[str]) -> tuple[socket.socket, bytes]:
         """Start a process as the sandbox user and hand over its connection (`Engine.attach`).
