@@ -48,6 +48,8 @@ class Watched:
     stopped: bool = False
     allowed: int = 0
     allowed_files: int = 0
+    # Two that end processes at once would end each other.
+    ending: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
         self.allowed = self.limits.disk_mb * MB
@@ -214,7 +216,7 @@ class DiskWatch:
         watched.unnamed = 0
         watched.allowed = max(watched.allowed, watched.used + min(64, limits.disk_mb) * MB)
         watched.allowed_files = max(watched.allowed_files, watched.files + 1000)
-        if not hopeless and await self._end_processes(watched.name):
+        if not hopeless and await self._end_processes(watched):
             return
         watched.stopped = True
         _LOG.warning(
@@ -224,10 +226,13 @@ class DiskWatch:
         with suppress(NotFound, APIError):  # it ended by itself
             await self._engine.call(lambda c: c.api.kill(watched.name))
 
-    async def _end_processes(self, name: str) -> bool:
+    async def _end_processes(self, watched: Watched) -> bool:
         argv = ["bash", "-c", END_PROCESSES, "prism", ""]
         try:
-            done = await self._engine.exec(name, Exec(argv, SANDBOX, {}, "/", timeout_s=15))
+            async with watched.ending:
+                done = await self._engine.exec(
+                    watched.name, Exec(argv, SANDBOX, {}, "/", timeout_s=15)
+                )
         except SandboxError:
             return False
         return done.exit_code == 0

@@ -50,7 +50,7 @@ async def small() -> AsyncIterator[Small]:
 
 async def test_what_fills_the_disk_is_ended(small: Small) -> None:
     """Many files, names only, a removed but open file: each ends with a reason, all can be read."""
-    slowly = "for i in {1..200}; do head -c 1M /dev/zero > f$i; sleep 0.02; done; sleep 30"
+    slowly = "for i in {1..300}; do head -c 400K /dev/zero > f$i; sleep 0.03; done; sleep 30"
     many = await small.run(slowly)
     assert (many.disk_limit, many.exit_code, many.timed_out) == (True, None, False)
     assert small.watched.exceeded
