@@ -9,7 +9,7 @@ import pytest
 
 from app.doctor import missing_permissions, run_doctor
 from app.jobs.embedded import free_port
-from app.settings import Settings
+from app.settings import Settings, SettingsError
 from emulator.github.hub import GitHub
 from emulator.github.keys import AppKey
 from emulator.github.running import running
@@ -108,6 +108,12 @@ async def test_no_isolation_is_marked(practice: Practice) -> None:
     assert "not isolated" in lines["container engine"]
     assert "NOT ISOLATED" in lines["sandbox"]
     assert "repository code that reads" in practice.notes["sandbox"][0]
+
+
+async def test_attacks_are_for_containers(practice: Practice) -> None:
+    """Without isolation it would be this machine that is attacked."""
+    with pytest.raises(SettingsError, match="on containers only"):
+        await asyncio.to_thread(run_doctor, practice.settings, True)
 
 
 @pytest.mark.engine
