@@ -83,6 +83,7 @@ async def _resolve(
             config=run_config(settings),
         )
         try:
+            await backend.forget_failures(source.repository)  # a person asks: try again
             return await resolve(task, services, settings.recipe), await ledger.spent()
         finally:
             await backend.close()

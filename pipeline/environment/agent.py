@@ -1,6 +1,6 @@
 """The set-up agent: tries commands in a set-up container, then hands in what has to replay.
 
-Its result is one journal item, `environment/setup`: found once, never asked for again.
+Its calls stand at `environment/setup/0…`; what it found is part of that item of the journal.
 """
 
 import time
@@ -13,7 +13,6 @@ from pipeline.agent.transcript import Transcript
 from pipeline.environment.hints import hints
 from pipeline.environment.spec import SetupSpec, plan_of, problem_of
 from pipeline.environment.trial import Trouble, replay
-from pipeline.items import step
 from pipeline.jsonable import from_json, to_json
 from pipeline.prompts.blocks import data_block
 from pipeline.prompts.render import render
@@ -61,21 +60,15 @@ class GiveUpArguments:
     reason: str
 
 
-async def find_setup(services: Services, plan: EnvironmentPlan, trouble: Trouble) -> Found:
+async def find_setup(
+    services: Services, plan: EnvironmentPlan, trouble: Trouble, attempt: int = 1
+) -> Found:
     """Let an agent find a set-up that replays; costs at most 24 model calls and three replays.
 
     `plan` is what was detected, `trouble` why it gave no tests. Whatever the agent or the
     container does wrong is in the result; ModelRejected, ModelUnavailable and EngineUnavailable
     are raised.
     """
-
-    async def work(attempt: int) -> Found:
-        return await _find(services, plan, trouble, attempt)
-
-    return await step(services.journal, "environment", "setup", Found, work)
-
-
-async def _find(services: Services, plan: EnvironmentPlan, trouble: Trouble, attempt: int) -> Found:
     bare = _bare(plan, trouble)
     bench = _Bench(services, plan)
     opening = await _opening(services, plan, trouble)

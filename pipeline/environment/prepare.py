@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pipeline.environment.agent import Found, find_setup
 from pipeline.environment.pin import pinned
 from pipeline.environment.spec import plan_of
-from pipeline.environment.trial import Trial, Trouble, try_plan
+from pipeline.environment.trial import Trouble, try_plan
 from pipeline.errors import NoEnvironment
 from pipeline.items import step
 from pipeline.services import Services
@@ -34,33 +34,63 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tried:
-    """What the journal keeps of the first plan: None when its tests run."""
+class _Outcome:
+    """What the journal keeps: why the plan gave no tests, and how the set-up agent ended."""
 
     trouble: Trouble | None
+    found: Found | None
 
 
 async def prepare_environment(services: Services, issue: str = "") -> Prepared:
     """The environment of the run, built once per plan and commit by the sandbox.
 
-    Files that the text of the issue names choose between the projects of a monorepo.
-
-    A plan that fails is not tried again by a later attempt of the run, nor is the agent asked
-    twice. Raises NoEnvironment when the set-up fails and `env.untested` does not allow going on.
+    Files that the text of the issue names choose between the projects of a monorepo. What was
+    found is kept by the journal: after a crash neither a plan that failed is tried again nor the
+    agent asked. Raises NoEnvironment when the set-up fails and `env.untested` does not allow
+    going on; that is not kept, so that a later start tries again.
     """
     config = await read_config(services.source)
     plan = await make_plan(services.source, await _named_files(services, issue))
     await services.progress.update("environment", 0, 1, plan.origin)
-    trial = await _first(services, plan)
-    if trial.trouble is None and trial.environment is not None:
-        return Prepared(trial.environment)
-    trouble = trial.trouble or Trouble("No test command was found.")
-    found = None if _is_pinned(config) else await _ask_agent(services, plan, trouble)
-    if found is not None and found.spec is not None:
-        better = plan_of(found.spec, plan)
-        environment = await services.sandbox.prepare(services.source, better, services.run)
-        return Prepared(environment, pin=pinned(better))
-    return await _without_tests(services, plan, trial, trouble, config, agent_words(found))
+
+    async def work(attempt: int) -> _Outcome:
+        return await _decide(services, plan, config, attempt)
+
+    outcome = await step(services.journal, "environment", "setup", _Outcome, work)
+    trouble, found = outcome.trouble, outcome.found
+    untested, pin = "", ""
+    if trouble is not None and found is not None and found.spec is not None:
+        plan = plan_of(found.spec, plan)
+        pin = pinned(plan)
+    elif trouble is not None:
+        untested = " ".join(part for part in (trouble.summary, agent_words(found)) if part)
+        if trouble.is_setup:
+            plan = replace(plan, setup=(), test="", packages=(), image="", origin=WITHOUT_SETUP)
+    environment = await services.sandbox.prepare(services.source, plan, services.run)
+    return Prepared(environment, untested, pin)
+
+
+async def _decide(
+    services: Services, plan: EnvironmentPlan, config: RepositoryConfig, attempt: int
+) -> _Outcome:
+    """Try the plan, then ask the agent; raises NoEnvironment when the run may not go on."""
+    trouble = (await try_plan(services, plan)).trouble
+    found: Found | None = None
+    if trouble is not None and not _is_pinned(config):
+        await services.progress.update("environment", 0, 1, "asking the set-up agent")
+        found = await find_setup(services, plan, trouble, attempt)
+    is_mended = found is not None and found.spec is not None
+    if trouble is not None and trouble.is_setup and not is_mended and not config.untested:
+        raise NoEnvironment(
+            trouble.summary,
+            line=trouble.line,
+            exit_code=trouble.exit_code,
+            log=trouble.log,
+            denied=trouble.denied,
+            origin=plan.origin,
+            agent=agent_words(found),
+        )
+    return _Outcome(trouble, found)
 
 
 async def _named_files(services: Services, issue: str) -> tuple[str, ...]:
@@ -69,55 +99,6 @@ async def _named_files(services: Services, issue: str) -> tuple[str, ...]:
         return ()
     files = await services.source.files()
     return tuple(path for path in files if "/" in path and path in issue)[:MAX_NAMED]
-
-
-async def _first(services: Services, plan: EnvironmentPlan) -> Trial:
-    """Try the plan; one that failed in an earlier attempt of this run is not repeated."""
-    fresh: list[Trial] = []
-
-    async def work(_attempt: int) -> _Tried:
-        fresh.append(await try_plan(services, plan))
-        return _Tried(fresh[0].trouble)
-
-    tried = await step(services.journal, "environment", "plan", _Tried, work)
-    if fresh:
-        return fresh[0]
-    if tried.trouble is not None and tried.trouble.is_setup:
-        return Trial(None, tried.trouble)
-    environment = await services.sandbox.prepare(services.source, plan, services.run)
-    return Trial(environment, tried.trouble)
-
-
-async def _ask_agent(services: Services, plan: EnvironmentPlan, trouble: Trouble) -> Found:
-    await services.progress.update("environment", 0, 1, "asking the set-up agent")
-    return await find_setup(services, plan, trouble)
-
-
-async def _without_tests(
-    services: Services,
-    plan: EnvironmentPlan,
-    trial: Trial,
-    trouble: Trouble,
-    config: RepositoryConfig,
-    agent: str,
-) -> Prepared:
-    """Go on with what there is, or end; a set-up that failed needs `env.untested` to go on."""
-    untested = " ".join(part for part in (trouble.summary, agent) if part)
-    if trial.environment is not None:
-        return Prepared(trial.environment, untested)
-    if not config.untested:
-        raise NoEnvironment(
-            trouble.summary,
-            line=trouble.line,
-            exit_code=trouble.exit_code,
-            log=trouble.log,
-            denied=trouble.denied,
-            origin=plan.origin,
-            agent=agent,
-        )
-    bare = replace(plan, setup=(), test="", packages=(), image="", origin=WITHOUT_SETUP)
-    environment = await services.sandbox.prepare(services.source, bare, services.run)
-    return Prepared(environment, untested)
 
 
 def _is_pinned(config: RepositoryConfig) -> bool:

@@ -187,9 +187,10 @@ def test_a_failed_setup_shows_why(desk: Desk) -> None:
     git(desk.repository, "commit", "--quiet", "--message", "Set up")
     ended = desk.fix(PRISM_SANDBOX="process")
     assert ended.returncode == 2, ended.stderr
-    *shown, last = ended.stderr.strip().splitlines()
-    assert last.startswith("Error: Set-up line")
-    assert "no such package" in shown
+    lines = ended.stderr.splitlines()
+    (said,) = (line for line in lines if line.startswith("Error: Set-up line"))
+    assert "no such package" in lines[: lines.index(said)]
+    assert "`env.untested: true`" in lines[-1]
     assert "\n1000\n" in ended.stderr
     assert "\n900\n" not in ended.stderr
     assert "\x1b" not in ended.stderr

@@ -1,5 +1,6 @@
 """An environment, found by an agent where nothing is declared or detected, or a clear no."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -142,11 +143,13 @@ async def test_the_settings_may_allow_a_run_without_tests(office: Any) -> None:
     assert "ended with 3" in prepared.untested
 
 
-async def test_a_failed_plan_is_not_set_up_again_after_a_crash(office: Any) -> None:
-    """What failed is in the journal: a line that takes its time to fail does so once."""
-    desk = office(FAILING)
-    for _ in range(2):
-        with pytest.raises(NoEnvironment):
-            await desk.prepare({})
-    text = (desk.folder / "run.jsonl").read_text()
-    assert text.count('"start","item":"environment/plan"') == 1
+async def test_a_failed_setup_can_be_tried_again(office: Any, tmp_path: Path) -> None:
+    """A run that ended without environment keeps no verdict: the reason may be gone."""
+    line = f"test -e {tmp_path}/mended && touch installed"
+    config = f"env:\n  setup: ['{line}']\n  test: sh run-checks.sh\n"
+    desk = office({**FAILING, ".github/prism.yml": config})
+    with pytest.raises(NoEnvironment):
+        await desk.prepare({})
+    assert '"event":"finish"' not in (desk.folder / "run.jsonl").read_text()
+    (tmp_path / "mended").touch()
+    assert (await desk.prepare({})).environment.stable_passes == {"suite"}
