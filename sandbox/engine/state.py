@@ -9,7 +9,6 @@ import fcntl
 import json
 import os
 import re
-import tempfile
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -35,7 +34,7 @@ class EnvironmentState:
     """The files of one machine's environments below `folder`, which is made when needed."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder or Path(tempfile.gettempdir()) / f"prism-environments-{os.getuid()}"
+        self._folder = folder or Path.home() / ".cache" / "prism" / "environments"
 
     @asynccontextmanager
     async def alone(self, key: str) -> AsyncIterator[None]:
