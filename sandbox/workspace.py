@@ -274,10 +274,13 @@ class ShellWorkspace:
         return outcome.stdout
 
     async def _report(self, path: str) -> bytes | None:
+        """None without a report; one that is too large reads as a broken one, "" of bytes."""
         outcome = await self._runner.run(
             Script(READ_REPORT, args=(path, str(REPORT_LIMIT + 1)), output_limit=REPORT_LIMIT)
         )
-        return outcome.stdout if outcome.exit_code == 0 and not outcome.truncated else None
+        if outcome.exit_code != 0:
+            return None
+        return b"" if outcome.truncated else outcome.stdout
 
     async def _open_up(self) -> None:
         await self._runner.run(Script(script(OPEN_UP, self._layout), timeout_s=GIT_TIMEOUT_S))

@@ -42,7 +42,8 @@ def javascript_line(runner: SuiteRunner, test: str, targets: tuple[str, ...], re
     """
     options = _OPTIONS[runner].format(shlex.quote(report))
     if not targets:
-        separator = " -- " if re.match(r"npm |pnpm ", test) and " -- " not in test else " "
+        # pnpm and yarn hand on what follows the script's name, a `--` included.
+        separator = " -- " if test.startswith("npm ") and " -- " not in test else " "
         return f"{test}{separator}{options}"
     files, titles = _split(targets)
     words = [_PARTS[runner]]

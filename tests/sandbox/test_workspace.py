@@ -379,6 +379,18 @@ async def test_suite_and_targets(tree: Workspace) -> None:
     assert "pytest_cache" not in await tree.diff()
 
 
+async def test_a_report_of_any_size_is_no_pass(tree: Workspace) -> None:
+    """A report that is too large to be read is a broken one: no verdict, whatever the exit."""
+    await tree.write(
+        "conftest.py",
+        "import atexit, os\n"
+        "path = os.environ['PYTEST_ADDOPTS'].split('junitxml=')[1].split()[0]\n"
+        "atexit.register(lambda: open(path, 'ab').truncate(40_000_000))\n"
+        "def pytest_sessionfinish(session): session.exitstatus = 0\n",
+    )
+    assert (await tree.test(("tests/test_total.py::test_total",))).results == {}
+
+
 async def test_module_lies_in_the_workspace(tree: Workspace) -> None:
     """The project that is imported is this workspace's, and still known as installed."""
     code = "import shop, importlib.metadata as m; print(shop.__file__, m.version('shop'))"

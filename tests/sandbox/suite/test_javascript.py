@@ -33,6 +33,20 @@ def test_parts(runner: SuiteRunner, targets: tuple[str, ...], end: str) -> None:
     assert javascript_line(runner, "npm test", targets, "/r").endswith(end)
 
 
+@pytest.mark.parametrize(
+    ("script", "line"),
+    [
+        ("npm test", "npm test -- --json --outputFile=/r"),
+        ("pnpm test", "pnpm test --json --outputFile=/r"),
+        ("yarn test", "yarn test --json --outputFile=/r"),
+        ("npm test -- --ci", "npm test -- --ci --json --outputFile=/r"),
+    ],
+)
+def test_options_reach_the_runner(script: str, line: str) -> None:
+    """Only npm wants a `--` of its own before what a script's runner is given."""
+    assert javascript_line("jest", script, (), "/r") == line
+
+
 def test_node_parts() -> None:
     """node's own runner takes a title by the names of its suites."""
     line = node_line("npm test", ("sum > adds [1]", "test/a.test.js"))
