@@ -5,20 +5,19 @@ is the patch policy's, which runs before this.
 """
 
 import asyncio
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from app.github.errors import MirrorFailed, PatchDoesNotApply
 from app.github.mirror import Mirror, run_git
+from sandbox.patch.limits import declared_bytes
 
 APPLY_TIMEOUT_S = 30.0
 MEMORY_KB = 1_000_000  # a patch of 1 MB can declare a blob of gigabytes
 PATCH_BYTES = 4_000_000
 BINARY_BYTES = 16_000_000
 
-_DECLARED = re.compile(rb"^(?:literal|delta) (\d+)$", re.MULTILINE)
 _LIMITED = ["sh", "-c", 'ulimit -v "$0" && exec "$@"', str(MEMORY_KB)]
 
 
@@ -48,7 +47,7 @@ async def apply_patch(mirror: Mirror, base_commit: str, patch: str) -> PatchedTr
     git runs out of its memory or time.
     """
     data = patch.encode("utf-8", "surrogateescape")
-    if len(data) > PATCH_BYTES or sum(map(int, _DECLARED.findall(data))) > BINARY_BYTES:
+    if len(data) > PATCH_BYTES or declared_bytes(patch) > BINARY_BYTES:
         raise PatchDoesNotApply("The patch is too large to be applied.")
     return await asyncio.to_thread(_apply, mirror, base_commit, data)
 

@@ -89,11 +89,12 @@ async def test_writing_through_a_link_of_the_same_patch_is_refused(repository):
         await apply_patch(source.mirror, source.base_commit, LINK + new_file("link/evil"))
 
 
-async def test_a_bomb_is_refused_quickly(repository):
+@pytest.mark.parametrize("size", ["629145600", "9" * 5000])
+async def test_a_bomb_is_refused_quickly(repository, size):
     """A small patch that declares a huge blob neither fills memory nor takes long."""
     patch = (
         "diff --git a/b b/b\nnew file mode 100644\nindex 0000000..1111111\nGIT binary patch\n"
-        "literal 629145600\nzcmeIuF#!M&0K=e7001BW00000\n\n"
+        f"literal {size}\nzcmeIuF#!M&0K=e7001BW00000\n\n"
     )
     started = time.monotonic()
     with local_source(repository.path) as source, pytest.raises(PatchDoesNotApply, match="large"):
