@@ -37,7 +37,7 @@ class Size:
     installed_mb: int
 
 
-FULL = Size(3_000, 52, 15_400, 332)  # 18,400 files, 384 MB
+FULL = Size(3_000, 52, 15_400, 308)  # 18,400 files, 384 MB
 SMALL = Size(200, 2, 500, 8)
 
 
