@@ -1,6 +1,7 @@
 """Build what a run needs from settings: the one place where backends and models are chosen."""
 
 import hashlib
+import os
 import socket
 from dataclasses import replace
 
@@ -15,6 +16,8 @@ from sandbox.docker import DockerSandbox, EngineOptions
 from sandbox.engine.images import parse_images
 from sandbox.errors import EngineUnavailable
 from sandbox.network.allow import SETTING, operator_entries
+from sandbox.network.egress import CACHE
+from sandbox.network.sockets import DIRECTORY, VOLUME
 from sandbox.process import ProcessSandbox
 
 Backend = DockerSandbox | ProcessSandbox
@@ -71,7 +74,20 @@ def open_backend(settings: Settings, limits: Limits | None = None) -> Backend:
         limits=limits or limits_of(settings),
         instance=instance_of(settings),
         allow_process=settings.model_is_local,
+        environ=setup_environ(settings),
     )
+
+
+def setup_environ(settings: Settings) -> dict[str, str]:
+    """This process's environment with what the settings say about set-ups."""
+    said = {
+        SETTING: settings.setup_hosts,
+        CACHE: settings.setup_cache,
+        DIRECTORY: settings.socket_dir,
+        VOLUME: settings.socket_volume,
+    }
+    others = {name: value for name, value in os.environ.items() if name not in said}
+    return others | {name: value for name, value in said.items() if value}
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -57,8 +57,8 @@ class Script:
     """A bash script of the harness with its arguments and limits.
 
     `actor` "sandbox" is the user repository code runs as; "extract" can read the tree and write
-    snapshots, and runs nothing of the repository's. Outputs of harness scripts are kept apart from their errors.
-    `quick` ones may be answered by what repository code could speak for (see `engine.channel`).
+    snapshots, and runs nothing of the repository's. Outputs of harness scripts are kept apart
+    from their errors. `quick` ones may be answered by what repository code could speak for (see `engine.channel`).
     """
 
     text: str

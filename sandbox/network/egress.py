@@ -26,6 +26,8 @@ from sandbox.network.sidecar import PORT, forwarding, sidecar_args
 from sandbox.network.sockets import require_local_engine, socket_folder
 from sandbox.network.upstream import Connect, Streams, Upstream, connect, tls_context
 
+CACHE = "PRISM_SETUP_CACHE"
+
 
 def _none() -> tuple[str, ...]:
     return ()
@@ -70,7 +72,7 @@ def outside(environ: Mapping[str, str]) -> Outside:
     """The usual one: keeps files in PRISM_SETUP_CACHE or the user's cache, obeys HTTPS_PROXY."""
     home = environ.get("HOME", "")
     folder = environ.get("XDG_CACHE_HOME", "") or (f"{home}/.cache" if home else "")
-    place = environ.get("PRISM_SETUP_CACHE", "") or (f"{folder}/prism/packages" if folder else "")
+    place = environ.get(CACHE, "") or (f"{folder}/prism/packages" if folder else "")
     cache = Cache(Path(place)) if place else None
     relay = relay_in(environ)
     if relay is None:
