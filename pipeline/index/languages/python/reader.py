@@ -1,0 +1,172 @@
+"""Python text read with `ast`: parsed, never compiled to code, imported or run.
+
+One pass over the tree with an explicit stack; what cannot hold anything of interest is not entered.
+"""
+
+import ast
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pipeline.index.languages.python.heads import callee, doc, head
+from pipeline.index.languages.spec import Found
+from pipeline.index.languages.strings import MIN_LENGTH, pieces
+from pipeline.index.values import Call, Definition, Import
+
+_Define = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_Assign = ast.Assign | ast.AugAssign | ast.AnnAssign
+_Stack = list[tuple[ast.AST, str]]
+_LEAVES = frozenset(
+    {ast.Name, ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal, ast.alias}
+)
+_REFUSALS = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
+def compiles(text: str) -> bool:
+    """Whether this interpreter's parser accepts the text."""
+    return _tree(text) is not None
+
+
+def read(text: str) -> Found | None:
+    """Read a text; None when it is not the Python of this interpreter, or nests too deep."""
+    tree = _tree(text)
+    if tree is None:
+        return None
+    reading = _Reading(text)
+    reading.walk(tree)
+    return Found(
+        tuple(reading.definitions),
+        tuple(reading.imports),
+        tuple(reading.calls),
+        tuple(dict.fromkeys(reading.exports)),
+        tuple(dict.fromkeys(reading.strings)),
+    )
+
+
+def _tree(text: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except _REFUSALS:
+        return None
+
+
+class _Reading:
+    """The lists that one pass fills."""
+
+    def __init__(self, text: str) -> None:
+        self.lines = text.split("\n")
+        self.definitions: list[Definition] = []
+        self.imports: list[Import] = []
+        self.calls: list[Call] = []
+        self.exports: list[str] = []
+        self.strings: list[str] = []
+
+    def walk(self, tree: ast.Module) -> None:
+        """Visit what can hold something; the stack lives here, not in the interpreter's."""
+        stack: list[tuple[ast.AST, str]] = [(tree, "")]
+        while stack:
+            node, owner = stack.pop()
+            handle = _HANDLERS.get(node.__class__)
+            if handle is not None and handle(self, node, owner, stack):
+                continue
+            for child in reversed(_children(node)):
+                if child.__class__ not in _LEAVES:
+                    stack.append((child, owner))
+
+    def constant(self, node: ast.Constant, owner: str, stack: _Stack) -> bool:
+        value = node.value
+        if value.__class__ is str and len(value) >= MIN_LENGTH and " " in value:
+            self.strings.extend(pieces(value))
+        return True
+
+    def call(self, node: ast.Call, owner: str, stack: _Stack) -> bool:
+        self.calls.append(Call(owner, callee(node.func), node.lineno))
+        return False
+
+    def expression(self, node: ast.Expr, owner: str, stack: _Stack) -> bool:
+        """Skip docstrings and `...`."""
+        return node.value.__class__ is ast.Constant
+
+    def define(self, node: _Define, owner: str, stack: _Stack) -> bool:
+        name = f"{owner}.{node.name}" if owner else node.name
+        decorators = node.decorator_list
+        is_class = isinstance(node, ast.ClassDef)
+        self.definitions.append(
+            Definition(
+                name=name,
+                kind="class" if is_class else "function",
+                start=min([node.lineno, *(d.lineno for d in decorators)]),
+                end=node.end_lineno or node.lineno,
+                signature=head(self.lines, node.lineno),
+                doc=doc(node.body),
+                bases=tuple(map(callee, node.bases)) if isinstance(node, ast.ClassDef) else (),
+            )
+        )
+        for decorator in decorators:
+            # A bare decorator is called with what it decorates.
+            if not isinstance(decorator, ast.Call):
+                self.calls.append(Call(owner, callee(decorator), decorator.lineno))
+        # What stands in the head is evaluated around the definition, not by it.
+        stack.extend((child, name) for child in reversed(node.body))
+        heads: Iterable[ast.AST] = (
+            (*decorators, *node.bases, *(k.value for k in node.keywords))
+            if isinstance(node, ast.ClassDef)
+            else (*decorators, *node.args.defaults, *filter(None, node.args.kw_defaults))
+        )
+        stack.extend((child, owner) for child in reversed(tuple(heads)))
+        return True
+
+    def module(self, node: ast.Import, owner: str, stack: _Stack) -> bool:
+        for found in node.names:
+            alias = found.asname or found.name
+            self.imports.append(Import(found.name, "", alias, node.lineno))
+        return True
+
+    def names(self, node: ast.ImportFrom, owner: str, stack: _Stack) -> bool:
+        module = "." * node.level + (node.module or "")
+        for found in node.names:
+            alias = "" if found.name == "*" else found.asname or found.name
+            self.imports.append(Import(module, found.name, alias, node.lineno))
+        return True
+
+    def assign(self, node: _Assign, owner: str, stack: _Stack) -> bool:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if not owner and any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
+            items = getattr(node.value, "elts", ())
+            values = (item.value for item in items if isinstance(item, ast.Constant))
+            self.exports.extend(value for value in values if isinstance(value, str))
+        return False
+
+
+_HANDLERS: dict[type, Callable[[_Reading, Any, str, _Stack], bool]] = {
+    ast.Constant: _Reading.constant,
+    ast.Call: _Reading.call,
+    ast.Expr: _Reading.expression,
+    ast.FunctionDef: _Reading.define,
+    ast.AsyncFunctionDef: _Reading.define,
+    ast.ClassDef: _Reading.define,
+    ast.Import: _Reading.module,
+    ast.ImportFrom: _Reading.names,
+    ast.Assign: _Reading.assign,
+    ast.AugAssign: _Reading.assign,
+    ast.AnnAssign: _Reading.assign,
+}
+_FIELDS: dict[type, tuple[str, ...]] = {}
+_SKIPPED = frozenset({"ctx", "op", "ops", "annotation", "returns", "type_comment", "type_ignores"})
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    kind = node.__class__
+    fields = _FIELDS.get(kind)
+    if fields is None:
+        fields = _FIELDS[kind] = tuple(name for name in kind._fields if name not in _SKIPPED)
+    found: list[ast.AST] = []
+    for name in fields:
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found.extend(item for item in value if isinstance(item, ast.AST))
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found

@@ -1,0 +1,50 @@
+"""What a language folder declares: its names, its grammar, its queries and its rules."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from pipeline.index.values import Call, Definition, Import
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a reader saw in one text, in source order. `broken`: there are syntax errors."""
+
+    definitions: tuple[Definition, ...] = ()
+    imports: tuple[Import, ...] = ()
+    calls: tuple[Call, ...] = ()
+    exports: tuple[str, ...] = ()
+    strings: tuple[str, ...] = ()
+    broken: bool = False
+
+
+def plain_import(captured: Mapping[str, str], line: int) -> Iterable[Import]:
+    """The import rule of most languages: `module`, `name` and `alias` as the query caught them."""
+    module, name = captured.get("module", ""), captured.get("name", "")
+    alias = "" if name == "*" else captured.get("alias") or name or module
+    yield Import(module, name, alias, line)
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One language.
+
+    `grammar` gives a tree-sitter language capsule; `query` is the query's text, whose captures
+    `languages/reader.py` explains. `wrappers` are node types around a definition that belong to
+    it (`export`, decorators). `comment` starts the comment lines of documentation, `attribute`
+    lines between them and the definition. `imports` turns one match into imports. `is_test` tells
+    test files by name. `own` reads a text without tree-sitter, None when it cannot; `compiles`
+    finds errors that the lenient grammar lets pass.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    grammar: Callable[[], object]
+    query: str
+    wrappers: frozenset[str] = frozenset()
+    comment: tuple[str, ...] = ("//", "/*", "*")
+    attribute: tuple[str, ...] = ()
+    imports: Callable[[Mapping[str, str], int], Iterable[Import]] = plain_import
+    is_test: Callable[[str], bool] = field(default=lambda name: False)
+    own: Callable[[str], Found | None] | None = None
+    compiles: Callable[[str], bool] | None = None
