@@ -58,7 +58,8 @@ class Script:
 
     `actor` "sandbox" is the user repository code runs as; "extract" can read the tree and write
     snapshots, and runs nothing of the repository's. Outputs of harness scripts are kept apart
-    from their errors. `quick` ones may be answered by what repository code could speak for (see `engine.channel`).
+    from their errors. `quick` ones may be answered by what repository code could speak for
+    (see `engine.channel`).
     """
 
     text: str
