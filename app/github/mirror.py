@@ -143,7 +143,7 @@ def run_git(
             output: Any = Git(str(mirror.path)).execute(
                 command,
                 istream=source,
-                env={**_environment(mirror), **(env or {})},
+                env={**git_environment(mirror), **(env or {})},
                 kill_after_timeout=timeout_s,
                 stdout_as_string=False,
                 strip_newline_in_stdout=False,
@@ -156,7 +156,7 @@ def run_git(
 async def stream_archive(mirror: Mirror, commit: str) -> AsyncIterator[bytes]:
     """The tree of a commit as a tar stream, in chunks of 64 KB; raises MirrorFailed."""
     process: Any = Git(str(mirror.path)).execute(
-        ["git", "archive", "--format=tar", commit], env=_environment(mirror), as_process=True
+        ["git", "archive", "--format=tar", commit], env=git_environment(mirror), as_process=True
     )
     try:
         while chunk := await asyncio.to_thread(process.stdout.read, CHUNK):
@@ -194,7 +194,7 @@ def _fetch(mirror: Mirror, remote: Remote, branch: str) -> bool:
     options = ["--quiet", "--force", "--no-tags", "--no-recurse-submodules", "--no-auto-gc"]
     command = ["git", "fetch", *options, "--", remote.url, f"+{ref}:{ref}"]
     try:
-        run_git(mirror, command, env=_environment(mirror, remote), timeout_s=FETCH_TIMEOUT_S)
+        run_git(mirror, command, env=git_environment(mirror, remote), timeout_s=FETCH_TIMEOUT_S)
     except MirrorFailed as error:
         if "couldn't find remote ref" in str(error):
             return False
@@ -202,7 +202,7 @@ def _fetch(mirror: Mirror, remote: Remote, branch: str) -> bool:
     return True
 
 
-def _environment(mirror: Mirror, remote: Remote | None = None) -> dict[str, str]:
+def git_environment(mirror: Mirror, remote: Remote | None = None) -> dict[str, str]:
     """Variables of every git process: no outside config, no prompt, no transport but HTTP."""
     config = {
         "core.hooksPath": "/dev/null",

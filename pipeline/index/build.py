@@ -1,0 +1,195 @@
+"""Build the index of one commit: list it, parse what no earlier commit brought, remember both."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.index.objects import GitObjects, TreeEntry
+from pipeline.index.parse import language_of
+from pipeline.index.store.packing import pack, unpack
+from pipeline.index.store.schema import connect, errors_of, transaction
+from pipeline.index.worker import Job, Result
+from pipeline.index.workers import Workers, degraded
+
+MAX_READ = 4_000_000  # bytes; what is larger is not even read
+WRITE_FILES = 200  # results per transaction
+KEPT_COMMITS = 300  # lists of files; the oldest go
+
+Progress = Callable[[int, int], None]
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildStats:
+    """What a build did. `files` counts all of the commit, `parsed` and `parsed_bytes` what was
+    new, `reused` what an earlier build had, `degraded` what is only cut into chunks."""
+
+    commit: str
+    files: int
+    parsed: int
+    reused: int
+    degraded: int
+    parsed_bytes: int
+    seconds: float
+
+
+def build(
+    objects: GitObjects,
+    commit: str,
+    store_path: Path,
+    progress: Progress | None = None,
+    workers: int | None = None,
+) -> BuildStats:
+    """Make sure that `commit` is in the store; only blobs that it does not know are parsed.
+
+    Blocks, so call it in a thread. `progress` is told (done, total) files. `workers` is the number
+    of processes, one per core when None. Several processes may build into one store at once. An
+    interrupted build keeps what was parsed. Raises UnknownCommit, ObjectMissing, StoreUnusable,
+    IndexingFailed.
+    """
+    start = time.monotonic()
+    name = objects.resolve(commit)
+    with closing(connect(store_path)) as store, errors_of(store_path):
+        entries = _listed(store, name)
+        parsed = parsed_bytes = 0
+        if entries is None:
+            tree = objects.tree(name)
+            known = _known(store)
+            wanted = _wanted(tree, known)
+            parsed, parsed_bytes = len(wanted), sum(entry.size for entry in wanted.values())
+            if wanted:
+                _parse_all(store, objects, wanted, progress, workers or os.cpu_count() or 1)
+                known = _known(store)
+            entries = _remember(store, name, tree, known)
+        rows = {entry[5] for entry in entries if entry[5]}
+        return BuildStats(
+            commit=name,
+            files=len(entries),
+            parsed=parsed,
+            reused=max(0, len(rows) - parsed),
+            degraded=len(rows & _degraded(store)),
+            parsed_bytes=parsed_bytes,
+            seconds=time.monotonic() - start,
+        )
+
+
+def _listed(store: sqlite3.Connection, name: str) -> list[Any] | None:
+    """The files of a commit that was built before, None for a new one."""
+    row = store.execute("SELECT files FROM commits WHERE name = ?", (name,)).fetchone()
+    found: list[Any] | None = unpack(row[0]) if row else None
+    return found
+
+
+def _known(store: sqlite3.Connection) -> dict[Key, int]:
+    rows = store.execute("SELECT blob, language, id FROM blobs")
+    return {(blob, language): number for blob, language, number in rows}
+
+
+def _wanted(tree: Sequence[TreeEntry], known: dict[Key, int]) -> dict[Key, TreeEntry]:
+    """The first path of each blob that can be parsed and is not known."""
+    wanted: dict[Key, TreeEntry] = {}
+    for entry in tree:
+        key = (entry.blob, _language(entry))
+        if key[1] and key not in known:
+            wanted.setdefault(key, entry)
+    return wanted
+
+
+def _language(entry: TreeEntry) -> str:
+    return (language_of(entry.path) or "") if entry.kind == "file" else ""
+
+
+def _parse_all(
+    store: sqlite3.Connection,
+    objects: GitObjects,
+    wanted: dict[Key, TreeEntry],
+    progress: Progress | None,
+    count: int,
+) -> None:
+    huge = [entry for entry in wanted.values() if entry.size > MAX_READ]
+    usual = [entry for entry in wanted.values() if entry.size <= MAX_READ]
+    pool = Workers(min(count, -(-len(usual) // 8) or 1))  # a process is not worth a few files
+    try:
+        done = 0
+        unread = [degraded(Job(entry.blob, entry.path, b""), "too large") for entry in huge]
+        for results in _groups(unread, pool.parse(_jobs(objects, usual))):
+            _write(store, results)
+            done += len(results)
+            if progress is not None:
+                progress(done, len(wanted))
+    finally:
+        pool.close()
+
+
+def _jobs(objects: GitObjects, entries: Sequence[TreeEntry]) -> Iterator[Job]:
+    contents = objects.blobs([entry.blob for entry in entries])
+    for entry, (blob, data) in zip(entries, contents, strict=True):
+        yield Job(blob, entry.path, data)
+
+
+def _groups(first: Sequence[Result], rest: Iterable[Result]) -> Iterator[list[Result]]:
+    group = list(first)
+    for result in rest:
+        group.append(result)
+        if len(group) >= WRITE_FILES:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _write(store: sqlite3.Connection, results: Sequence[Result]) -> None:
+    """Add parsed blobs; those that another process added meanwhile are left alone."""
+    with transaction(store):
+        for result in results:
+            added = store.execute(
+                "INSERT OR IGNORE INTO blobs (blob, language, lines, degraded, parsed) "
+                "VALUES (?, ?, ?, ?, ?)",
+                (result.blob, result.language, result.lines, result.degraded, result.parsed),
+            )
+            if added.rowcount:
+                assert added.lastrowid is not None
+                _write_pieces(store, added.lastrowid, result)
+
+
+def _write_pieces(store: sqlite3.Connection, blob: int, result: Result) -> None:
+    for piece in result.pieces:
+        unit = store.execute(
+            'INSERT INTO units (blob, kind, name, start, "end") VALUES (?, ?, ?, ?, ?)',
+            (blob, piece.kind, piece.name, piece.start, piece.end),
+        )
+        store.execute(
+            "INSERT INTO unit_fts (rowid, name, owner, path, body) VALUES (?, ?, ?, ?, ?)",
+            (unit.lastrowid, piece.own, piece.owner, result.path_words, piece.body),
+        )
+
+
+def _remember(
+    store: sqlite3.Connection, name: str, tree: Sequence[TreeEntry], known: dict[Key, int]
+) -> list[Any]:
+    """Write down the files of a commit: path, blob, size, kind, language, row of `blobs`."""
+    entries = []
+    for entry in tree:
+        language = _language(entry)
+        row = known[entry.blob, language] if language else 0
+        entries.append([entry.path, entry.blob, entry.size, entry.kind, language, row])
+    with transaction(store):
+        store.execute(
+            "INSERT OR REPLACE INTO commits (name, built, files) VALUES (?, ?, ?)",
+            (name, time.time(), pack(entries)),
+        )
+        store.execute(
+            "DELETE FROM commits WHERE name NOT IN "
+            "(SELECT name FROM commits ORDER BY built DESC LIMIT ?)",
+            (KEPT_COMMITS,),
+        )
+    return entries
+
+
+def _degraded(store: sqlite3.Connection) -> set[int]:
+    return {number for (number,) in store.execute("SELECT id FROM blobs WHERE degraded != ''")}

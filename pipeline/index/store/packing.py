@@ -1,0 +1,60 @@
+"""Parsed files and lists of files as bytes: JSON arrays, deflated.
+
+Plain data, so that reading a damaged or foreign store can fail but not run anything.
+"""
+
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import astuple
+from typing import Any
+
+from pipeline.index.values import Call, Definition, Import, ParsedFile
+
+LEVEL = 1  # level 6 saves a tenth of the space for three times the time
+
+
+def pack(value: Any) -> bytes:
+    """JSON data as bytes; strings may hold lone surrogates."""
+    return zlib.compress(json.dumps(value, separators=(",", ":")).encode("ascii"), LEVEL)
+
+
+def unpack(data: bytes) -> Any:
+    """What `pack` was given."""
+    return json.loads(zlib.decompress(data))
+
+
+def pack_parsed(parsed: ParsedFile) -> bytes:
+    """A parsed file as bytes."""
+    return pack(
+        (
+            parsed.language,
+            parsed.lines,
+            [astuple(item) for item in parsed.definitions],
+            [astuple(item) for item in parsed.imports],
+            _columns([astuple(item) for item in parsed.calls]),
+            parsed.exports,
+            parsed.strings,
+            parsed.degraded,
+        )
+    )
+
+
+def unpack_parsed(data: bytes) -> ParsedFile:
+    """The parsed file that `pack_parsed` was given."""
+    language, lines, definitions, imports, calls, exports, strings, degraded = unpack(data)
+    return ParsedFile(
+        language=language,
+        lines=lines,
+        definitions=tuple(Definition(*item[:-1], tuple(item[-1])) for item in definitions),
+        imports=tuple(Import(*item) for item in imports),
+        calls=tuple(Call(*item) for item in zip(*calls, strict=True)),
+        exports=tuple(exports),
+        strings=tuple(strings),
+        degraded=degraded,
+    )
+
+
+def _columns(rows: Sequence[tuple[Any, ...]]) -> list[Sequence[Any]]:
+    """Owner after owner compresses better, and is read faster, than row after row."""
+    return [list(column) for column in zip(*rows, strict=True)]

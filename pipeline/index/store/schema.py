@@ -1,0 +1,121 @@
+"""The tables of one repository's store, and how a connection to them is made.
+
+blobs    what was parsed, by (blob, language); never changed once written
+commits  the files of a built commit, each with its row of `blobs`
+units    the searchable pieces of a blob; `id` is the row of `unit_fts`
+unit_fts full text of the units: words as written and split, lower case (contentless)
+kept     what other parts of the index derive and want back: (kind, key) → bytes
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from pipeline.index.errors import StoreUnusable
+
+BUSY_TIMEOUT_S = 60.0
+_TABLES = ("blobs", "commits", "units", "unit_fts", "kept")
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS blobs (
+    id INTEGER PRIMARY KEY, blob TEXT NOT NULL, language TEXT NOT NULL, lines INTEGER NOT NULL,
+    degraded TEXT NOT NULL, parsed BLOB NOT NULL, UNIQUE (blob, language)
+);
+CREATE TABLE IF NOT EXISTS commits (
+    name TEXT PRIMARY KEY, built REAL NOT NULL, files BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS units (
+    id INTEGER PRIMARY KEY, blob INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
+    start INTEGER NOT NULL, "end" INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS units_of_blob ON units (blob);
+CREATE VIRTUAL TABLE IF NOT EXISTS unit_fts USING fts5 (
+    name, owner, path, body, content='', tokenize="unicode61 remove_diacritics 0 tokenchars '_'"
+);
+CREATE TABLE IF NOT EXISTS kept (
+    kind TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (kind, key)
+) WITHOUT ROWID;
+"""
+
+
+@contextmanager
+def errors_of(path: Path) -> Iterator[None]:
+    """SQLite's errors as StoreUnusable."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreUnusable(
+            f"The code index {path} cannot be used: {error}. It holds nothing that cannot be made "
+            "again: remove the file if this stays."
+        ) from error
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open a store, created or emptied when it is new or of another version of the parser.
+
+    The connection may be used from several threads, one statement at a time. Raises StoreUnusable.
+    """
+    with errors_of(path):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreUnusable(
+                f"{path.parent} cannot be used for a code index: {error}"
+            ) from error
+        connection = sqlite3.connect(
+            path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+        )
+        try:
+            _prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """One write at a time among all processes; nothing of it stays when the block raises."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    if _version(connection) == version():
+        return
+    with transaction(connection):
+        if _version(connection) == version():  # another process was faster
+            return
+        for table in _TABLES:
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in _SCHEMA.split(";\n"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {version()}")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(found)
+
+
+@cache
+def version() -> int:
+    """A number of the code that decides what a store holds: another one means parsing anew."""
+    here = Path(__file__).parent
+    sources = [here.parent / "parse.py", here.parent / "values.py"]
+    for folder in (here, here.parent / "languages"):
+        sources += sorted(path for path in folder.rglob("*") if path.suffix in {".py", ".scm"})
+    digest = hashlib.sha256()
+    for source in sources:
+        if source.exists():
+            digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    return int.from_bytes(digest.digest()[:3], "big") + 1
