@@ -1,7 +1,7 @@
 """What a language folder declares: its names, its grammar, its queries and its rules."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pipeline.index.values import Call, Definition, Import
 
@@ -25,16 +25,20 @@ def plain_import(captured: Mapping[str, str], line: int) -> Iterable[Import]:
     yield Import(module, name, alias, line)
 
 
+def _never(name: str) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Spec:
     """One language.
 
     `grammar` gives a tree-sitter language capsule; `query` is the query's text, whose captures
-    `languages/reader.py` explains. `wrappers` are node types around a definition that belong to
-    it (`export`, decorators). `comment` starts the comment lines of documentation, `attribute`
-    lines between them and the definition. `imports` turns one match into imports. `is_test` tells
-    test files by name. `own` reads a text without tree-sitter, None when it cannot; `compiles`
-    finds errors that the lenient grammar lets pass.
+    `languages/reader.py` explains. `wrappers` are the types of nodes around a definition that
+    belong to it (`export`, decorators), `attributes` those of siblings before it. `rename` tidies
+    a definition's name, `imports` turns one match into imports. `is_test` tells test files by
+    name. `own` reads a text without tree-sitter, None when it cannot; `compiles` finds errors
+    that the lenient grammar lets pass.
     """
 
     name: str
@@ -42,9 +46,9 @@ class Spec:
     grammar: Callable[[], object]
     query: str
     wrappers: frozenset[str] = frozenset()
-    comment: tuple[str, ...] = ("//", "/*", "*")
-    attribute: tuple[str, ...] = ()
+    attributes: frozenset[str] = frozenset()
+    rename: Callable[[str], str] = str
     imports: Callable[[Mapping[str, str], int], Iterable[Import]] = plain_import
-    is_test: Callable[[str], bool] = field(default=lambda name: False)
+    is_test: Callable[[str], bool] = _never
     own: Callable[[str], Found | None] | None = None
     compiles: Callable[[str], bool] | None = None

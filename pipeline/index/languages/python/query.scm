@@ -1,3 +1,24 @@
 ; Read where the interpreter's own parser refuses: Python 2, unfinished files.
-(class_definition name: (_) @name superclasses: (argument_list (_) @base)* body: (_) @body) @class
-(function_definition name: (_) @name body: (_) @body) @function
+(class_definition
+  name: (_) @name
+  superclasses: (argument_list [(identifier) (attribute) (subscript)] @base)?
+  body: (block . (expression_statement (string (string_content) @doc))?) @body) @class
+(function_definition
+  name: (_) @name
+  body: (block . (expression_statement (string (string_content) @doc))?) @body) @function
+
+(import_statement name: (dotted_name) @module @import)
+(import_statement name: (aliased_import name: (_) @module alias: (_) @alias) @import)
+(import_from_statement module_name: (_) @module name: (dotted_name) @name @import)
+(import_from_statement
+  module_name: (_) @module name: (aliased_import name: (_) @name alias: (_) @alias) @import)
+((import_from_statement module_name: (_) @module (wildcard_import)) @import (#set! name "*"))
+
+(call function: (_) @call)
+(decorator [(identifier) (attribute)] @call)
+
+(assignment
+  left: (identifier) @_all right: [(list (string (string_content) @export)) (tuple (string (string_content) @export))]
+  (#eq? @_all "__all__"))
+(expression_statement . (string (string_content) @skip) .)
+(string_content) @string

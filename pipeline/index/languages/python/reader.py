@@ -71,9 +71,11 @@ class _Reading:
             handle = _HANDLERS.get(node.__class__)
             if handle is not None and handle(self, node, owner, stack):
                 continue
-            for child in reversed(_children(node)):
-                if child.__class__ not in _LEAVES:
-                    stack.append((child, owner))
+            stack.extend(
+                (child, owner)
+                for child in reversed(_children(node))
+                if child.__class__ not in _LEAVES
+            )
 
     def constant(self, node: ast.Constant, owner: str, stack: _Stack) -> bool:
         value = node.value
