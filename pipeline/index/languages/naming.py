@@ -32,7 +32,7 @@ def target(text: str) -> str:
         tail = _TAIL.search(text)
         return "?" + (tail.group() if tail else "")
     # `->` would close a bracket that was never opened.
-    return _without_brackets(_SEPARATOR.sub(".", text.replace("$", ""))).replace("..", ".")
+    return _without_brackets(_SEPARATOR.sub(".", text.replace("$", ""))).strip(".")
 
 
 def _without_brackets(text: str) -> str:

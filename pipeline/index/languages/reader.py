@@ -3,9 +3,10 @@
 A query's patterns are told apart by what they capture:
 `@class`, `@function` a definition with `@name`, perhaps `@owner`, `@base`, `@body`, `@doc`;
 `@scope` with `@name` something that only qualifies the names in it; `@import` with `@module`,
-`@name`, `@alias` (or these as `#set!`); `@call` a callee; `@export` an exported name; `@string`
-the inside of a literal, unless `@skip` caught the same node. Of patterns that match one definition
-or `@import` node the first in the query counts; `@base` is collected from all.
+`@name`, `@alias` (or these as `#set!`); `@call` a callee, up to `@until` when that is inside it;
+`@export` an exported name; `@string` the inside of a literal, unless `@skip` caught the same node.
+Of patterns that match one definition or `@import` node the first in the query counts; `@base` is
+collected from all.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -261,22 +262,25 @@ def _import_start(match: _Match) -> int:
 
 
 def _calls(data: bytes, marks: Sequence[_Mark], matches: Sequence[_Match]) -> Iterator[Call]:
-    nodes = sorted((captured["call"][0] for _, captured in matches), key=_start)
     around = [_MODULE]
     following, count = 0, len(marks)
-    for node in nodes:
-        begin = node.start_byte
+    for begin, end, line in sorted(_callees(matches)):
         while following < count and marks[following].start <= begin:
             around.append(marks[following])
             following += 1
         while len(around) > 1 and around[-1].end <= begin:
             around.pop()
-        text = data[begin : node.end_byte].decode("utf-8", "replace")
-        yield Call(around[-1].owner, target(text), node.end_point[0] + 1)
+        called = target(data[begin:end].decode("utf-8", "replace"))
+        # A function that is called where it is written has no name to look for.
+        if called and called != "()" and "{" not in called:
+            yield Call(around[-1].owner, called, line)
 
 
-def _start(node: Node) -> int:
-    return node.start_byte
+def _callees(matches: Sequence[_Match]) -> Iterator[tuple[int, int, int]]:
+    for _, captured in matches:
+        node = captured["call"][0]
+        last = captured["until"][0] if "until" in captured else node
+        yield node.start_byte, last.end_byte, last.end_point[0] + 1
 
 
 def _strings(data: bytes, found: Mapping[str, Sequence[_Match]]) -> Iterator[str]:

@@ -1,0 +1,27 @@
+(class_declaration name: (_) @name (superclass (_) @base) body: (_) @body) @class
+(class_declaration name: (_) @name (super_interfaces (type_list (_) @base)) body: (_) @body) @class
+(class_declaration name: (_) @name body: (_) @body) @class
+(interface_declaration
+  name: (_) @name (extends_interfaces (type_list (_) @base)) body: (_) @body) @class
+(interface_declaration name: (_) @name body: (_) @body) @class
+(enum_declaration
+  name: (_) @name interfaces: (super_interfaces (type_list (_) @base)) body: (_) @body) @class
+(enum_declaration name: (_) @name body: (_) @body) @class
+(record_declaration
+  name: (_) @name interfaces: (super_interfaces (type_list (_) @base)) body: (_) @body) @class
+(record_declaration name: (_) @name body: (_) @body) @class
+(annotation_type_declaration name: (_) @name body: (_) @body) @class
+(method_declaration name: (_) @name body: (_)? @body) @function
+(constructor_declaration name: (_) @name body: (_) @body) @function
+(compact_constructor_declaration name: (_) @name body: (_) @body) @function
+
+(import_declaration (_) @path (asterisk) @all) @import
+(import_declaration (_) @path) @import
+
+(method_invocation !object name: (_) @call)
+(method_invocation object: (_) name: (_) @until) @call
+(object_creation_expression type: (_) @call)
+(method_reference) @call
+
+(string_literal (string_fragment) @string)
+(string_literal (multiline_string_fragment) @string)
