@@ -52,4 +52,5 @@ def _parsed(language: str, lines: int, found: Found) -> ParsedFile:
         calls=found.calls,
         exports=found.exports,
         strings=found.strings,
+        bindings=found.bindings,
     )

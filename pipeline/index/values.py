@@ -53,6 +53,16 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Binding:
+    """A name that got a call's result: `owner` the enclosing definition, `name` a local variable
+    or `self.x`, `value` the callee as in Call. A hint at a type, kept where it is cheap."""
+
+    owner: str
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedFile:
     """What one blob holds, whatever path it has. Content-addressed, so it never names a path.
 
@@ -70,6 +80,7 @@ class ParsedFile:
     exports: tuple[str, ...] = ()
     strings: tuple[str, ...] = ()
     degraded: str = ""
+    bindings: tuple[Binding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from pipeline.index.values import Call, Definition, Import
+from pipeline.index.values import Binding, Call, Definition, Import
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,7 @@ class Found:
     exports: tuple[str, ...] = ()
     strings: tuple[str, ...] = ()
     broken: bool = False
+    bindings: tuple[Binding, ...] = ()
 
 
 def plain_import(captured: Mapping[str, str], line: int) -> Iterable[Import]:

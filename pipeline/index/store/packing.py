@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import astuple
 from typing import Any
 
-from pipeline.index.values import Call, Definition, Import, ParsedFile
+from pipeline.index.values import Binding, Call, Definition, Import, ParsedFile
 
 LEVEL = 1  # level 6 saves a tenth of the space for three times the time
 
@@ -36,13 +36,14 @@ def pack_parsed(parsed: ParsedFile) -> bytes:
             parsed.exports,
             parsed.strings,
             parsed.degraded,
+            [astuple(item) for item in parsed.bindings],
         )
     )
 
 
 def unpack_parsed(data: bytes) -> ParsedFile:
     """The parsed file that `pack_parsed` was given."""
-    language, lines, definitions, imports, calls, exports, strings, degraded = unpack(data)
+    language, lines, definitions, imports, calls, exports, strings, degraded, bound = unpack(data)
     return ParsedFile(
         language=language,
         lines=lines,
@@ -52,6 +53,7 @@ def unpack_parsed(data: bytes) -> ParsedFile:
         exports=tuple(exports),
         strings=tuple(strings),
         degraded=degraded,
+        bindings=tuple(Binding(*item) for item in bound),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from pipeline.index.languages.python.heads import callee, doc, head
 from pipeline.index.languages.spec import Found
 from pipeline.index.languages.strings import MIN_LENGTH, pieces
-from pipeline.index.values import Call, Definition, Import
+from pipeline.index.values import Binding, Call, Definition, Import
 
 _Define = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Assign = ast.Assign | ast.AugAssign | ast.AnnAssign
@@ -40,6 +40,7 @@ def read(text: str) -> Found | None:
         tuple(reading.calls),
         tuple(dict.fromkeys(reading.exports)),
         tuple(dict.fromkeys(reading.strings)),
+        bindings=tuple(dict.fromkeys(reading.bindings)),
     )
 
 
@@ -62,6 +63,7 @@ class _Reading:
         self.calls: list[Call] = []
         self.exports: list[str] = []
         self.strings: list[str] = []
+        self.bindings: list[Binding] = []
 
     def walk(self, tree: ast.Module) -> None:
         """Visit what can hold something; the stack lives here, not in the interpreter's."""
@@ -139,7 +141,22 @@ class _Reading:
             items = getattr(node.value, "elts", ())
             values = (item.value for item in items if isinstance(item, ast.Constant))
             self.exports.extend(value for value in values if isinstance(value, str))
+        if isinstance(node.value, ast.Call):
+            names = (callee(t) for t in targets if isinstance(t, ast.Name | ast.Attribute))
+            value = callee(node.value.func)
+            self.bindings.extend(Binding(owner, n, value) for n in names if _is_bound(n))
         return False
+
+    def entered(self, node: ast.withitem, owner: str, stack: _Stack) -> bool:
+        """`with C() as x` mostly gives a C."""
+        name = node.optional_vars
+        if isinstance(name, ast.Name) and isinstance(node.context_expr, ast.Call):
+            self.bindings.append(Binding(owner, name.id, callee(node.context_expr.func)))
+        return False
+
+
+def _is_bound(name: str) -> bool:
+    return "." not in name or (name.startswith("self.") and name.count(".") == 1)
 
 
 _HANDLERS: dict[type, Callable[[_Reading, Any, str, _Stack], bool]] = {
@@ -154,6 +171,7 @@ _HANDLERS: dict[type, Callable[[_Reading, Any, str, _Stack], bool]] = {
     ast.Assign: _Reading.assign,
     ast.AugAssign: _Reading.assign,
     ast.AnnAssign: _Reading.assign,
+    ast.withitem: _Reading.entered,
 }
 _FIELDS: dict[type, tuple[str, ...]] = {}
 _SKIPPED = frozenset({"ctx", "op", "ops", "annotation", "returns", "type_comment", "type_ignores"})
