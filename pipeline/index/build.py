@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from posixpath import splitext
 from typing import Any
 
 from pipeline.index.objects import GitObjects, TreeEntry
@@ -101,7 +103,13 @@ def _wanted(tree: Sequence[TreeEntry], known: dict[Key, int]) -> dict[Key, TreeE
 
 
 def _language(entry: TreeEntry) -> str:
-    return (language_of(entry.path) or "") if entry.kind == "file" else ""
+    return _by_suffix(splitext(entry.path)[1]) if entry.kind == "file" else ""
+
+
+@lru_cache(maxsize=10_000)
+def _by_suffix(suffix: str) -> str:
+    """Trees have a hundred thousand paths and a few suffixes."""
+    return language_of(f"x{suffix}") or ""
 
 
 def _parse_all(
@@ -157,11 +165,11 @@ def _write(store: sqlite3.Connection, results: Sequence[Result]) -> None:
                 _write_pieces(store, added.lastrowid, result)
 
 
-def _write_pieces(store: sqlite3.Connection, blob: int, result: Result) -> None:
+def _write_pieces(store: sqlite3.Connection, row: int, result: Result) -> None:
     for piece in result.pieces:
         unit = store.execute(
-            'INSERT INTO units (blob, kind, name, start, "end") VALUES (?, ?, ?, ?, ?)',
-            (blob, piece.kind, piece.name, piece.start, piece.end),
+            'INSERT INTO units (row, kind, name, start, "end") VALUES (?, ?, ?, ?, ?)',
+            (row, piece.kind, piece.name, piece.start, piece.end),
         )
         store.execute(
             "INSERT INTO unit_fts (rowid, name, owner, path, body) VALUES (?, ?, ?, ?, ?)",

@@ -2,7 +2,7 @@
 
 blobs    what was parsed, by (blob, language); never changed once written
 commits  the files of a built commit, each with its row of `blobs`
-units    the searchable pieces of a blob; `id` is the row of `unit_fts`
+units    the searchable pieces of a row of `blobs`; `id` is the rowid in `unit_fts`
 unit_fts full text of the units: words as written and split, lower case (contentless)
 kept     what other parts of the index derive and want back: (kind, key) → bytes
 """
@@ -27,10 +27,10 @@ CREATE TABLE IF NOT EXISTS commits (
     name TEXT PRIMARY KEY, built REAL NOT NULL, files BLOB NOT NULL
 );
 CREATE TABLE IF NOT EXISTS units (
-    id INTEGER PRIMARY KEY, blob INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
+    id INTEGER PRIMARY KEY, row INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
     start INTEGER NOT NULL, "end" INTEGER NOT NULL
 );
-CREATE INDEX IF NOT EXISTS units_of_blob ON units (blob);
+CREATE INDEX IF NOT EXISTS units_of_row ON units (row);
 CREATE VIRTUAL TABLE IF NOT EXISTS unit_fts USING fts5 (
     name, owner, path, body, content='', tokenize="unicode61 remove_diacritics 0 tokenchars '_'"
 );

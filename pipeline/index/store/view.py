@@ -45,8 +45,8 @@ class Index:
     `connection` reads the store's tables (see `pipeline.index.store.schema`); its table `here`
     lists the rows of `blobs` that belong to this commit, so a search of the full text is
 
-        SELECT blob, kind, name, start, "end" FROM unit_fts
-        JOIN units ON units.id = unit_fts.rowid JOIN here USING (blob)
+        SELECT row, kind, units.name, start, "end" FROM unit_fts
+        JOIN units ON units.id = unit_fts.rowid JOIN here USING (row)
         WHERE unit_fts MATCH ? ORDER BY bm25(unit_fts, 10, 5, 3, 1) LIMIT ?
     """
 
@@ -100,7 +100,7 @@ class Index:
     def all_parsed(self) -> Iterator[tuple[FileRow, ParsedFile]]:
         """Every file that has a language, with what it holds: much faster than one by one."""
         with errors_of(self._path):
-            rows = self.connection.execute("SELECT id, parsed FROM blobs JOIN here ON blob = id")
+            rows = self.connection.execute("SELECT id, parsed FROM blobs JOIN here ON row = id")
             for number, data in rows:
                 parsed = unpack_parsed(data)
                 for path in self._by_row[number]:
@@ -200,7 +200,7 @@ class Index:
     @cached_property
     def _files(self) -> tuple[FileRow, ...]:
         about = self.connection.execute(
-            "SELECT id, lines, degraded FROM blobs JOIN here ON blob = id"
+            "SELECT id, lines, degraded FROM blobs JOIN here ON row = id"
         )
         lines = {number: (count, degraded) for number, count, degraded in about}
         return tuple(
@@ -253,7 +253,7 @@ def open_index(store_path: Path, commit: str, objects: GitObjects) -> Index:
             if row is None:
                 raise NotIndexed(f"Commit {name[:12]} is not indexed yet; build it first.")
             entries = unpack(row[0])
-            store.execute("CREATE TEMP TABLE here (blob INTEGER PRIMARY KEY)")
+            store.execute("CREATE TEMP TABLE here (row INTEGER PRIMARY KEY)")
             rows = sorted({(entry[5],) for entry in entries if entry[5]})
             with transaction(store):
                 store.executemany("INSERT INTO here VALUES (?)", rows)

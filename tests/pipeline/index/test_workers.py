@@ -1,0 +1,95 @@
+"""Files that stall or kill the process that parses them."""
+
+import time
+
+import pytest
+
+from pipeline.index import workers
+from pipeline.index.worker import Job
+from pipeline.index.workers import Workers
+
+# A parser with a fault that no limit of its own catches: real processes, real signals.
+FAULTY = """
+import os, time
+from pipeline.index import worker
+
+sound = worker.parse
+
+def parse(path, data, deadline_s):
+    if "stall" in path:
+        time.sleep(600)
+    if "crash" in path:
+        os.abort()
+    return sound(path, data, deadline_s)
+
+worker.parse = parse
+worker.main()
+"""
+
+
+def jobs(*names: str) -> list[Job]:
+    """One small file for each name."""
+    return [Job(name, f"{name}.py", f"def {name}():\n    pass\n".encode()) for name in names]
+
+
+@pytest.fixture
+def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parsers that stall and crash at files of such names, and little patience with them."""
+    monkeypatch.setattr(workers, "_START", FAULTY)
+    monkeypatch.setattr(workers, "GRACE_S", 0.4)
+
+
+@pytest.mark.usefixtures("faulty")
+@pytest.mark.parametrize("count", [1, 2])
+def test_one_bad_file_costs_itself_only(count: int) -> None:
+    """Wherever it stands in a batch; each file has exactly one result."""
+    given = jobs(
+        "stall1", "a", "crash1", "b", "crash2", "crash3", "crash4", "crash5", "c", "stall2"
+    )
+    pool = Workers(count, deadline_s=0.2)
+    try:
+        results = list(pool.parse(given))
+    finally:
+        pool.close()
+    found = {result.blob: result.degraded for result in results}
+    assert len(results) == len(given)
+    assert found == {
+        "stall1": "time-out",
+        "a": "",
+        "crash1": "crash",
+        "b": "",
+        "crash2": "crash",
+        "crash3": "crash",
+        "crash4": "crash",
+        "crash5": "crash",
+        "c": "",
+        "stall2": "time-out",
+    }
+    assert all(result.lines == 2 for result in results)
+
+
+@pytest.mark.usefixtures("faulty")
+def test_patience_wears_out() -> None:
+    """Many traps do not cost many times the deadline."""
+    pool = Workers(1, deadline_s=1.0)
+    try:
+        start = time.monotonic()
+        assert len(list(pool.parse(jobs(*[f"stall{n}" for n in range(3)])))) == 3
+        assert time.monotonic() - start < 30  # most of it for starting processes on a busy machine
+        assert pool._allowed_s == pytest.approx(0.25)
+    finally:
+        pool.close()
+
+
+def test_a_pool_can_be_used_again() -> None:
+    """Its processes stay until it is closed; no jobs are no work."""
+    pool = Workers(2)
+    try:
+        assert list(pool.parse([])) == []
+        for name in ("a", "b"):
+            (result,) = pool.parse(jobs(name))
+            assert (result.blob, result.language, result.degraded) == (name, "python", "")
+            assert [piece.name for piece in result.pieces] == [name, ""]
+        assert len(pool._workers) == 1
+    finally:
+        pool.close()
