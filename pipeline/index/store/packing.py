@@ -47,7 +47,7 @@ def unpack_parsed(data: bytes) -> ParsedFile:
     return ParsedFile(
         language=language,
         lines=lines,
-        definitions=tuple(Definition(*item[:-1], tuple(item[-1])) for item in definitions),
+        definitions=tuple(Definition(*item[:-1], bases=tuple(item[-1])) for item in definitions),
         imports=tuple(Import(*item) for item in imports),
         calls=tuple(Call(*item) for item in zip(*calls, strict=True)),
         exports=tuple(exports),
