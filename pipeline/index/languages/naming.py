@@ -8,7 +8,7 @@ MAX_CALLEE = 400
 _MAX_HEAD = 2_000
 
 _PLAIN = re.compile(r"[\w.!]+")
-_SEPARATOR = re.compile(r"\?\.|::|->|!\.|&\.")
+_SEPARATOR = re.compile(r"\?\.|::|\?->|->|!\.|&\.|\\")
 _TAIL = re.compile(r"[\w.]{1,80}\Z")
 _PIECE = re.compile(
     r"""(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)"""

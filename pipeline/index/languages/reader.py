@@ -141,7 +141,7 @@ def _marks(
         elif "base" in captured:
             # A pattern with a list in it matches once for each element.
             kept = best[span][1]
-            kept["base"] = [*kept.get("base", ()), *captured["base"]]
+            kept["base"] = sorted((*kept.get("base", ()), *captured["base"]), key=_start)
     marks: list[_Mark] = []
     around: list[_Mark] = []
     for (start, negative_end), (category, captured) in sorted(best.items(), key=_span):
@@ -162,6 +162,10 @@ _MODULE = _Mark(0, 0, "", "", None)
 
 def _pattern(match: _Match) -> int:
     return match[0]
+
+
+def _start(node: Node) -> int:
+    return node.start_byte
 
 
 def _span(item: tuple[tuple[int, int], object]) -> tuple[int, int]:
