@@ -47,7 +47,7 @@ def unpack_parsed(data: bytes) -> ParsedFile:
     return ParsedFile(
         language=language,
         lines=lines,
-        definitions=tuple(Definition(*item[:-1], bases=tuple(item[-1])) for item in definitions),
+        definitions=tuple(_definition(item) for item in definitions),
         imports=tuple(Import(*item) for item in imports),
         calls=tuple(Call(*item) for item in zip(*calls, strict=True)),
         exports=tuple(exports),
@@ -60,3 +60,8 @@ def unpack_parsed(data: bytes) -> ParsedFile:
 def _columns(rows: Sequence[tuple[Any, ...]]) -> list[Sequence[Any]]:
     """Owner after owner compresses better, and is read faster, than row after row."""
     return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _definition(item: list[Any]) -> Definition:
+    name, kind, start, end, signature, doc, bases = item
+    return Definition(name, kind, start, end, signature, doc, tuple(bases))
