@@ -7,7 +7,7 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -63,20 +63,26 @@ _TEXTS = ("names", "bases", "pieces", "imports")
 _ARRAYS = tuple(name for name in Counts.__dataclass_fields__ if name not in _TEXTS)
 
 
-def counts(parsed: ParsedFile, text: str) -> Counts:
-    """Count one blob. Linear in its size, apart from definitions nested in definitions."""
+Splitter = Callable[[str], Iterable[int]]
+
+
+def counts(parsed: ParsedFile, text: str, split: Splitter = numbers) -> Counts:
+    """Count one blob, with `split` from an identifier to the numbers of its words.
+
+    Linear in its size, apart from functions nested in functions.
+    """
     definitions = parsed.definitions
     parents = _parents(definitions)
     owners = _owners(definitions, text.count("\n") + 1)
     raw = _raw_counts(len(definitions) + 1, owners, text)
     whole = _with_nested(definitions, parents, raw)
-    words = [_words(each) for each in whole]
+    words = [_words(each, split) for each in whole]
     file_words: Counter[int] = Counter()
     for each in raw:
-        file_words.update(_words(each))
+        file_words.update(_words(each, split))
     docs: Counter[int] = Counter()
     for definition in definitions:
-        docs.update(_words(Counter(WORD.findall(definition.doc))))
+        docs.update(_words(Counter(WORD.findall(definition.doc)), split))
     pieces = _pieces(parsed.strings, owners, text)
     used = [
         np.array(
@@ -147,10 +153,10 @@ def _with_nested(
     return whole
 
 
-def _words(raw: Mapping[str, int]) -> Counter[int]:
+def _words(raw: Mapping[str, int], split: Splitter) -> Counter[int]:
     found: Counter[int] = Counter()
     for name, times in raw.items():
-        for each in numbers(name):
+        for each in split(name):
             found[each] += times
     return found
 

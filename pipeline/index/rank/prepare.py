@@ -7,8 +7,9 @@ from threading import Lock
 
 from pipeline.index.rank import kept
 from pipeline.index.rank.arrays import Arrays, arrays
-from pipeline.index.rank.counts import Counts, counts, pack, unpack
+from pipeline.index.rank.counts import Counts, Splitter, counts, pack, unpack
 from pipeline.index.rank.history import History, history
+from pipeline.index.rank.tokens import numbers
 from pipeline.index.store import FileRow, Index
 
 KEPT_COMMITS = 4  # in memory; a large repository's arrays take some 50 MB
@@ -52,9 +53,8 @@ def prepared(index: Index, progress: Progress | None = None) -> Prepared:
 def prepare(index: Index, progress: Progress | None = None) -> Prepared:
     """Lay out a commit. Costs git reads only for blobs and commits that are not kept yet."""
     rows = candidates(index.files())
-    by_key = _counted(index, rows, progress)
     paths = [row.path for row in rows]
-    laid_out = arrays(paths, [row.language for row in rows], [by_key[_key(row)] for row in rows])
+    laid_out = arrays(paths, [row.language for row in rows], counted(index, rows, progress))
     return Prepared(laid_out, history(index, paths))
 
 
@@ -71,19 +71,25 @@ def _key(row: FileRow) -> str:
     return f"{row.blob}:{row.language}"
 
 
-def _counted(index: Index, rows: Sequence[FileRow], progress: Progress | None) -> dict[str, Counts]:
+def counted(
+    index: Index,
+    rows: Sequence[FileRow],
+    progress: Progress | None = None,
+    kind: str = kept.BLOB,
+    split: Splitter = numbers,
+) -> list[Counts]:
+    """The counts of each file, read where the store has them under `kind`, else made and kept."""
     wanted = {_key(row): row for row in rows}
-    found = {key: unpack(data) for key, data in kept.read(index, kept.BLOB, list(wanted)).items()}
+    found = {key: unpack(data) for key, data in kept.read(index, kind, list(wanted)).items()}
     missing = [row for key, row in wanted.items() if key not in found]
     for start in range(0, len(missing), AT_ONCE):
-        part = missing[start : start + AT_ONCE]
-        by_path = {row.path: row for row in part}
+        by_path = {row.path: row for row in missing[start : start + AT_ONCE]}
         new = {
-            _key(by_path[path]): counts(index.parsed_at(path), text)
+            _key(by_path[path]): counts(index.parsed_at(path), text, split)
             for path, text in index.texts(list(by_path))
         }
-        index.keep(kept.BLOB, {key: pack(value) for key, value in new.items()})
+        index.keep(kind, {key: pack(value) for key, value in new.items()})
         found.update(new)
         if progress is not None:
-            progress(start + len(part), len(missing))
-    return found
+            progress(start + len(by_path), len(missing))
+    return [found[_key(row)] for row in rows]

@@ -1,12 +1,12 @@
 """Files and functions of a commit, ranked for an issue, each with what it was ranked by."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from pipeline.index.rank import weights
-from pipeline.index.rank.arrays import FUNCTION, Arrays
+from pipeline.index.rank.arrays import CLASS, FUNCTION, MODULE, Arrays
 from pipeline.index.rank.mentions import mentions
 from pipeline.index.rank.prepare import Prepared, prepared
 from pipeline.index.rank.signals import Signals, signals
@@ -45,14 +45,19 @@ def fuse(
     measured: Signals,
     file_weights: Mapping[str, float],
     unit_weights: Mapping[str, float],
+    kinds: Collection[int] = (FUNCTION,),
 ) -> Ranking:
-    """Add up weight × value; a signal without a weight does not count."""
+    """Add up weight × value; a signal without a weight does not count.
+
+    `kinds` are those of the units that are ranked: functions, unless a measure asks for classes
+    and for what stands outside definitions too.
+    """
     if not arrays.paths:
         return Ranking((), (), 0.0)
     by_file = _parts(measured.file, file_weights)
     scores = _sum(by_file, len(arrays.paths))
     order = np.argsort(-scores, kind="stable")
-    units, by_unit = _units(arrays, measured.unit, unit_weights, scores, order[:UNIT_FILES])
+    units, by_unit = _units(arrays, measured.unit, unit_weights, scores, order, kinds)
     unit_scores = _sum(by_unit, len(units))
     best = np.argsort(-unit_scores, kind="stable")[:FUNCTIONS]
     return Ranking(
@@ -67,16 +72,20 @@ def _units(
     values: Mapping[str, Floats],
     unit_weights: Mapping[str, float],
     scores: Floats,
-    files: Ints,
+    order: Ints,
+    kinds: Collection[int],
 ) -> tuple[Ints, dict[str, Floats]]:
-    """The functions of the best files, and the parts of their scores."""
+    """The units of the best files, and the parts of their scores."""
+    files = order[:UNIT_FILES]
     place = np.zeros(len(arrays.paths))
     place[files] = 1 / np.arange(1, len(files) + 1)
-    inside = (place[arrays.file_of] > 0) & (arrays.kinds == FUNCTION)
+    inside = (place[arrays.file_of] > 0) & np.isin(arrays.kinds, list(kinds))
     units = np.flatnonzero(inside)
     chosen = {name: each[units] for name, each in values.items()}
     chosen["score of its file"] = (scores - scores.max())[arrays.file_of[units]]
     chosen["rank of its file"] = place[arrays.file_of[units]]
+    chosen["is a class"] = (arrays.kinds[units] == CLASS).astype(np.float64)
+    chosen["is outside definitions"] = (arrays.kinds[units] == MODULE).astype(np.float64)
     return units, _parts(chosen, unit_weights)
 
 

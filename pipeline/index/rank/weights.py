@@ -49,6 +49,9 @@ UNIT: Mapping[str, float] = MappingProxyType(
         "score of its file": 0.5,
         "rank of its file": 0.5,
         "length": 4.0,
+        # Only where classes and files are ranked beside functions.
+        "is a class": -0.5,
+        "is outside definitions": 1.5,
     }
 )
 
