@@ -1,0 +1,73 @@
+"""The graph of an indexed commit: from the store when it was built before."""
+
+from array import array
+from collections.abc import Callable, Iterable
+
+from pipeline.index.graph.edges import Columns, Edges
+from pipeline.index.graph.graph import Graph
+from pipeline.index.graph.lookup import Lookup
+from pipeline.index.graph.packing import load, pack, version
+from pipeline.index.graph.symbols import Source, Symbols, symbols_of
+from pipeline.index.languages.layout import layout_of, rules
+from pipeline.index.store import Index
+
+
+def build_graph(index: Index) -> Graph:
+    """The graph of the index's commit; made once, then read from its store.
+
+    Raises StoreUnusable, and what reading manifests from git raises.
+    """
+    kept = index.kept(version(), index.commit)
+    graph = load(kept) if kept is not None else None
+    if graph is None:
+        paths = [row.path for row in index.files()]
+        sources = ((row.path, row.is_test, parsed) for row, parsed in index.all_parsed())
+        graph = graph_of(sources, paths, index.text)
+        index.keep(version(), {index.commit: pack(graph)})
+    return graph
+
+
+def graph_of(
+    sources: Iterable[Source], paths: Iterable[str] = (), text: Callable[[str], str] = str
+) -> Graph:
+    """The graph of parsed files given as (path, is_test, parsed), among all paths of a commit.
+
+    `text` reads manifests. Pure otherwise; never raises for what the files hold.
+    """
+    everything = list(sources)
+    paths = {*paths, *(path for path, _, _ in everything)}
+    known = rules()
+    symbols = symbols_of(everything, paths, known)
+    edges = Edges(symbols, Lookup(symbols, layout_of(paths, text), known))
+    edges.contain()
+    for module in symbols.modules.values():
+        edges.of(module)
+    return _graph(symbols, edges.columns)
+
+
+def _graph(symbols: Symbols, columns: Columns) -> Graph:
+    order = sorted(range(len(columns.sources)), key=columns.sources.__getitem__)
+    targets = array("i", (columns.targets[row] for row in order))
+    starts, members = array("i", [0]), array("i")
+    pairs: list[tuple[int, int]] = []
+    for group, units in enumerate(columns.groups):
+        members.extend(units)
+        starts.append(len(members))
+        pairs.extend((unit, group) for unit in units)
+    pairs.sort()
+    return Graph(
+        ids=symbols.ids,
+        tests=bytes(symbols.tests),
+        sources=array("i", (columns.sources[row] for row in order)),
+        targets=targets,
+        kinds=array("b", (columns.kinds[row] for row in order)),
+        confidences=array("b", (columns.confidences[row] for row in order)),
+        lines=array("i", (columns.lines[row] for row in order)),
+        aliases=array("i", (columns.aliases[row] for row in order)),
+        texts=list(columns.texts),
+        by_target=array("i", sorted(range(len(targets)), key=targets.__getitem__)),
+        group_starts=starts,
+        group_members=members,
+        group_units=array("i", (unit for unit, _ in pairs)),
+        group_numbers=array("i", (group for _, group in pairs)),
+    )

@@ -1,0 +1,335 @@
+"""What a name means: through scopes, imports, re-exports and bases, never by running anything."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pipeline.index.graph.symbols import Module, Symbols
+from pipeline.index.languages.layout import Find, Layout, Rules
+from pipeline.index.values import Import
+
+MAX_DEPTH = 6
+MAX_SEGMENTS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """A module of the repository; without paths, something outside it."""
+
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Things:
+    """Definitions of one name, or an instance of one of them."""
+
+    numbers: tuple[int, ...]
+    is_instance: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """The bases of a class, as `super` names them."""
+
+    number: int
+
+
+Meaning = Files | Things | Above | None
+OUTSIDE = Files(())
+_WORD = re.compile(r"\w+")
+
+
+class Lookup:
+    """Meanings of names in one commit; remembers what it found."""
+
+    def __init__(self, symbols: Symbols, layout: Layout, rules: dict[str, Rules]) -> None:
+        self._symbols = symbols
+        self._modules = symbols.modules
+        by_rules = {id(rule): rule for rule in rules.values()}
+        self._find: dict[int, Find] = {key: rule.find(layout) for key, rule in by_rules.items()}
+        self._around = {key: rule.around(layout) for key, rule in by_rules.items()}
+        self._tops: dict[tuple[str, str], Meaning] = {}
+        self._bases: dict[int, tuple[Meaning, ...]] = {}
+        self._members: dict[tuple[int, str], Meaning] = {}
+        self._hints: dict[int, dict[str, str]] = {}
+        self._files: dict[tuple[int, str, str], tuple[str, ...]] = {}
+
+    def top(self, module: Module, name: str, depth: int = 0) -> Meaning:
+        """What a module's attribute means: its own, imported, or from a module it takes all of."""
+        key = (module.path, name)
+        if key in self._tops:
+            return self._tops[key]
+        if depth > MAX_DEPTH:
+            return None
+        self._tops[key] = None  # a cycle of re-exports ends here
+        self._tops[key] = found = self._top(module, name, depth)
+        return found
+
+    def _top(self, module: Module, name: str, depth: int) -> Meaning:
+        if name in module.names:
+            return self._things(module, name)
+        for item in reversed(module.aliases.get(name, ())):
+            found = self.imported(module, item, depth + 1)
+            if found is not None:
+                return found
+        if ("", name) in module.bound:
+            found = self.meaning(module, "", module.bound["", name], depth + 1)
+            return self.result(found, depth + 1)
+        for star in module.stars:
+            for path in self.files(module, star):
+                found = self.top(self._modules[path], name, depth + 1)
+                if isinstance(found, Things) or (isinstance(found, Files) and found.paths):
+                    return found
+        return None
+
+    def _things(self, module: Module, name: str) -> Things:
+        numbers = module.names[name]
+        return Things(tuple(numbers[-1:] if module.rules.last_counts else numbers))
+
+    def files(self, module: Module, written: str) -> tuple[str, ...]:
+        """The parsed files that a module stands for, as written in this one."""
+        key = (id(module.rules), written, module.path)
+        if key not in self._files:
+            found = self._find[id(module.rules)](written, module.path)
+            self._files[key] = tuple(path for path in found if path in self._modules)
+        return self._files[key]
+
+    def imported(self, module: Module, item: Import, depth: int = 0) -> Meaning:
+        """What an import brings; OUTSIDE when it is not of this repository."""
+        if not item.module:
+            # A renaming in the file itself.
+            return self.top(module, item.name, depth) if item.name != item.alias else None
+        files = self.files(module, item.module)
+        if item.name in {"", "*"}:
+            return Files(files)
+        for path in files:
+            found = self.attribute(Files((path,)), item.name, depth)
+            if found is not None:
+                return found
+        glue = "" if item.module.endswith(".") else "."
+        below = self.files(module, item.module + glue + item.name)
+        if not below and item.name == "default":
+            return Files(files)
+        return Files(below)
+
+    def attribute(self, of: Meaning, name: str, depth: int = 0) -> Meaning:
+        """What `of.name` means; OUTSIDE stays OUTSIDE."""
+        if of is OUTSIDE or of == OUTSIDE or of is None or depth > MAX_DEPTH:
+            return of if isinstance(of, Files) else None
+        if isinstance(of, Files):
+            return self._in_files(of.paths, name, depth)
+        if isinstance(of, Above):
+            return self._above(of.number, name, depth)
+        for number in of.numbers:
+            found = self.member(number, name, depth)
+            if found is not None:
+                return found
+        # A property gives what its head says.
+        return self.attribute(self.result(of, depth), name, depth + 1) if self._gives(of) else None
+
+    def _gives(self, of: Things) -> bool:
+        return not of.is_instance and self._symbols.kinds[of.numbers[-1]] == "function"
+
+    def _in_files(self, paths: Sequence[str], name: str, depth: int) -> Meaning:
+        for path in paths:
+            module = self._modules[path]
+            found = self.top(module, name, depth)
+            if found is not None:
+                return found
+            file = path.rpartition("/")[2]
+            if file == module.rules.package:
+                below = self.files(module, "." + name)
+                if below:
+                    return Files(below)
+            # Java's static members, what a file named like its class holds.
+            held = f"{file.partition('.')[0]}.{name}"
+            if held in module.names:
+                return self._things(module, held)
+        return None
+
+    def member(self, number: int, name: str, depth: int = 0) -> Meaning:
+        """A class's own or inherited member, or what its methods gave `self.name`."""
+        key = (number, name)
+        if key in self._members:
+            return self._members[key]
+        module = self._symbols.owners[number]
+        if module is None or not self._symbols.is_class(number) or depth > MAX_DEPTH:
+            return None
+        self._members[key] = None  # a class may be its own base
+        whole = f"{self._symbols.names[number]}.{name}"
+        if whole in module.names:
+            found: Meaning = self._things(module, whole)
+        else:
+            found = self._above(number, name, depth)
+        self._members[key] = found
+        return found
+
+    def _above(self, number: int, name: str, depth: int) -> Meaning:
+        for base in self.bases(number):
+            found = self.attribute(base, name, depth + 1) if isinstance(base, Things) else None
+            if found is not None:
+                return found
+        return None
+
+    def bases(self, number: int) -> tuple[Meaning, ...]:
+        """What the bases of a class mean, in order; a cycle gives none."""
+        if number not in self._bases:
+            self._bases[number] = ()
+            definition, module = self._symbols.definitions[number], self._symbols.owners[number]
+            if definition is not None and module is not None:
+                owner = definition.name.rpartition(".")[0]
+                found = (self.meaning(module, owner, b, 1) for b in definition.bases)
+                self._bases[number] = tuple(found)
+        return self._bases[number]
+
+    def meaning(self, module: Module, owner: str, written: str, depth: int = 0) -> Meaning:
+        """What `a.b().c`, written inside `owner`, means; None when nobody can say."""
+        segments = written.split(".")
+        if depth > MAX_DEPTH or len(segments) > MAX_SEGMENTS:
+            return None
+        found, rest = self._root(module, owner, segments, depth)
+        for segment in rest:
+            if found is None:
+                return None
+            name, called = _bare(segment)
+            holder, found = found, self.attribute(found, name, depth)
+            if found is None and isinstance(holder, Things) and holder.is_instance:
+                found = self._held(holder, name, depth)
+            found = self._used(found, segment, called, depth)
+        return found
+
+    def _used(self, found: Meaning, segment: str, called: int, depth: int) -> Meaning:
+        if segment.endswith("[]"):
+            return found if found == OUTSIDE else None
+        return self.result(found, depth) if called else found
+
+    def _root(
+        self, module: Module, owner: str, segments: Sequence[str], depth: int
+    ) -> tuple[Meaning, Sequence[str]]:
+        root, called = _bare(segments[0])
+        rules = module.rules
+        if segments[0] in rules.above or root in rules.own:
+            number = self._class_around(module, owner)
+            if number is not None:
+                above = segments[0] in rules.above
+                return (Above(number) if above else Things((number,), True)), segments[1:]
+        if module.dotted:
+            for end in range(len(segments), 1, -1):
+                for item in module.aliases.get(".".join(segments[:end]), ()):
+                    return self.imported(module, item, depth + 1), segments[end:]
+        found = self.seen(module, owner, root, depth)
+        if found is None and (root in rules.builtins or not root.isidentifier()):
+            found = OUTSIDE if root != "?" else None
+        return self._used(found, segments[0], called, depth), segments[1:]
+
+    def seen(self, module: Module, owner: str, name: str, depth: int) -> Meaning:
+        """What a bare name means inside a definition: innermost scope first."""
+        for scope, is_class in self._scopes(module, owner):
+            if (not is_class or module.rules.implicit or scope == owner) and (
+                f"{scope}.{name}" in module.names
+            ):
+                return self._things(module, f"{scope}.{name}")
+            if is_class and module.rules.implicit:
+                found = self.member(module.names[scope][-1], name, depth)
+                if found is not None:
+                    return found
+            if not is_class:
+                found = self._local(module, scope, name, depth)
+                if found is not None:
+                    return found
+        found = self.top(module, name, depth)
+        if found is None:
+            for path in self._around[id(module.rules)](module.path):
+                beside = self._modules.get(path)
+                if beside is not None and name in beside.names:
+                    return self._things(beside, name)
+        return found
+
+    def is_local(self, module: Module, owner: str, name: str) -> bool:
+        """Whether a bare name is a variable of an enclosing function, whatever it holds."""
+        for scope, is_class in self._scopes(module, owner):
+            if is_class:
+                continue
+            numbers = module.names.get(scope)
+            if (scope, name) in module.bound or (numbers and self._parameter(numbers[-1], name)):
+                return True
+        return False
+
+    def _parameter(self, number: int, name: str) -> bool:
+        definition = self._symbols.definitions[number]
+        head = definition.signature.partition("(")[2] if definition else ""
+        return name in _WORD.findall(head)
+
+    def _scopes(self, module: Module, owner: str) -> Iterator[tuple[str, bool]]:
+        while owner:
+            numbers = module.names.get(owner)
+            yield owner, bool(numbers) and self._symbols.is_class((numbers or [0])[-1])
+            owner = owner.rpartition(".")[0]
+
+    def _class_around(self, module: Module, owner: str) -> int | None:
+        return next(
+            (module.names[s][-1] for s, is_class in self._scopes(module, owner) if is_class), None
+        )
+
+    def _local(self, module: Module, scope: str, name: str, depth: int) -> Meaning:
+        """The type of a local variable that got a call's result, or of an annotated parameter."""
+        value = module.bound.get((scope, name))
+        if value is not None and value.partition(".")[0].rstrip("()[]") != name:
+            return self.result(self.meaning(module, scope, value, depth + 1), depth + 1)
+        numbers = module.names.get(scope)
+        written = self._annotations(numbers[-1]).get(name) if numbers else None
+        if written is None:
+            return None
+        outer = scope.rpartition(".")[0]
+        found = self.meaning(module, outer, written, depth + 1)
+        return replace(found, is_instance=True) if isinstance(found, Things) else found
+
+    def _annotations(self, number: int) -> dict[str, str]:
+        """The types that a signature names, by parameter, "->" for its result."""
+        if number not in self._hints:
+            hints: dict[str, str] = {}
+            definition, module = self._symbols.definitions[number], self._symbols.owners[number]
+            if definition is not None and module is not None and definition.kind == "function":
+                rules, text = module.rules, definition.signature
+                hints = {m["name"]: m["type"] for m in rules.parameter.finditer(text)}
+                result = rules.result.search(text)
+                if result:
+                    hints["->"] = result["type"]
+            self._hints[number] = hints
+        return self._hints[number]
+
+    def _held(self, holder: Things, name: str, depth: int) -> Meaning:
+        """What `self.name` got in any method of the class or its bases."""
+        for number in holder.numbers:
+            module = self._symbols.owners[number]
+            if module is None or depth > MAX_DEPTH:
+                continue
+            given = module.held.get((self._symbols.names[number], name))
+            if given is not None:
+                return self.result(self.meaning(module, *given, depth + 1), depth + 1)
+            for base in self.bases(number):
+                found = self._held(base, name, depth + 1) if isinstance(base, Things) else None
+                if found is not None:
+                    return found
+        return None
+
+    def result(self, of: Meaning, depth: int = 0) -> Meaning:
+        """What calling something gives: an instance of a class, what a function's head says."""
+        if not isinstance(of, Things) or of.is_instance or not of.numbers:
+            return of if of == OUTSIDE else None
+        number = of.numbers[-1]
+        if self._symbols.is_class(number):
+            return replace(of, is_instance=True)
+        written = self._annotations(number).get("->")
+        module = self._symbols.owners[number]
+        if written is None or module is None:
+            return None
+        outer = self._symbols.names[number].rpartition(".")[0]
+        found = self.meaning(module, outer, written, depth + 1)
+        return replace(found, is_instance=True) if isinstance(found, Things) else found
+
+
+def _bare(segment: str) -> tuple[str, int]:
+    """A segment's name, and how often what it names is called."""
+    name = segment.rstrip("()[]")
+    return name, segment.count("()")

@@ -1,0 +1,125 @@
+"""The units of a commit as numbers, and the names each file defines and imports."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.index.languages.layout import Rules
+from pipeline.index.store.units import units_of
+from pipeline.index.values import Definition, Import, ParsedFile, Unit
+
+Source = tuple[str, bool, ParsedFile]
+
+
+@dataclass(slots=True)
+class Module:
+    """One parsed file. `names` gives the numbers of its units by qualified name; `aliases` what
+    it imports by local name, `stars` the modules it takes all names of; `bound` the callee whose
+    result a name got, by (owner, name); `held` the method and callee that gave `self.name` its
+    value, by (class, name)."""
+
+    path: str
+    rules: Rules
+    is_test: bool
+    number: int
+    parsed: ParsedFile
+    names: dict[str, list[int]] = field(default_factory=dict)
+    aliases: dict[str, list[Import]] = field(default_factory=dict)
+    stars: list[str] = field(default_factory=list)
+    bound: dict[tuple[str, str], str] = field(default_factory=dict)
+    held: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    dotted: bool = False
+
+
+@dataclass(slots=True)
+class Symbols:
+    """All units: columns by number. `owners` is the module of a unit, None where there is none;
+    `definitions` what stands in the file. `folded` is the unit that edges use instead."""
+
+    ids: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    tests: list[bool] = field(default_factory=list)
+    folded: list[int] = field(default_factory=list)
+    owners: list[Module | None] = field(default_factory=list)
+    definitions: list[Definition | None] = field(default_factory=list)
+    modules: dict[str, Module] = field(default_factory=dict)
+
+    def is_class(self, number: int) -> bool:
+        """Whether a unit is a class."""
+        return self.kinds[number] == "class"
+
+    def is_member(self, number: int) -> bool:
+        """Whether a unit stands right in a class."""
+        parent = self.parents[number]
+        return parent >= 0 and self.kinds[parent] == "class"
+
+
+def symbols_of(sources: Iterable[Source], paths: Iterable[str], rules: dict[str, Rules]) -> Symbols:
+    """Number the folders, files and definitions of a commit."""
+    found = Symbols()
+    folders: dict[str, int] = {}
+    parsed = {path: (is_test, file) for path, is_test, file in sources}
+    for path in sorted({*paths, *parsed}):
+        is_test, file = parsed.get(path, (False, ParsedFile("", 0)))
+        units = units_of(path, is_test, file)
+        numbers = {"": _folder(found, folders, path.rpartition("/")[0])}
+        module = None
+        if file.language in rules:
+            module = Module(path, rules[file.language], is_test, len(found.ids), file)
+            found.modules[path] = module
+        for unit in units:
+            parent = numbers.get(unit.parent if unit.id != path else "", -1)
+            numbers[unit.id] = _add(found, unit, parent, module)
+        if module is not None:
+            _name(found, module, [numbers[unit.id] for unit in units[1:]])
+    return found
+
+
+def _folder(found: Symbols, folders: dict[str, int], path: str) -> int:
+    """The number of a folder, given to it and to those around it when they are new."""
+    if not path:
+        return -1
+    if path not in folders:
+        folder, _, name = path.rpartition("/")
+        parent = _folder(found, folders, folder)
+        unit = Unit(path, "directory", path, name, 0, 0, "", "", folder, False)
+        folders[path] = _add(found, unit, parent, None)
+    return folders[path]
+
+
+def _add(found: Symbols, unit: Unit, parent: int, module: Module | None) -> int:
+    number = len(found.ids)
+    found.ids.append(unit.id)
+    found.names.append(unit.name)
+    found.kinds.append(unit.kind)
+    found.parents.append(parent)
+    found.tests.append(unit.is_test)
+    found.folded.append(number)
+    found.owners.append(module)
+    found.definitions.append(None)
+    return number
+
+
+def _name(found: Symbols, module: Module, numbers: Sequence[int]) -> None:
+    for number, definition in zip(numbers, module.parsed.definitions, strict=False):
+        module.names.setdefault(definition.name, []).append(number)
+        found.definitions[number] = definition
+        owner, _, last = definition.name.rpartition(".")
+        parent = found.parents[number]
+        stands_for = last in module.rules.constructors or last == owner.rpartition(".")[2]
+        if stands_for and definition.kind == "function" and found.is_member(number):
+            found.folded[number] = parent
+    for item in module.parsed.imports:
+        if item.name == "*":
+            module.stars.append(item.module)
+        elif item.alias:
+            module.aliases.setdefault(item.alias, []).append(item)
+            module.dotted |= "." in item.alias
+    for binding in module.parsed.bindings:
+        owner, name = binding.owner, binding.name
+        if name.startswith("self."):
+            held = (owner.rpartition(".")[0], name.removeprefix("self."))
+            module.held.setdefault(held, (owner, binding.value))
+        else:
+            module.bound[owner, name] = binding.value
