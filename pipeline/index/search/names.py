@@ -1,0 +1,138 @@
+"""All definitions of a commit by name: exact, then as a regular expression, then alike."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from pipeline.index.search.fuzzy import Fuzzy
+from pipeline.index.search.patterns import harmless
+from pipeline.index.search.values import Match
+from pipeline.index.store import Index
+
+LONGEST_NAME = 200
+_KEYWORD = re.compile(
+    r"^(?:async\s+)?(?:def|class|function|func|fn|interface|struct|enum|trait)\s+"
+)
+_CALL = re.compile(r"([\w.:$#]+)\s*\([^|?\\]*\)")
+
+
+class Named(NamedTuple):
+    """One definition: `name` qualified, `own` its last part, its first line."""
+
+    name: str
+    own: str
+    path: str
+    start: int
+    is_test: bool
+
+
+Accepts = Callable[[str], bool]
+
+
+class Names:
+    """The table of names of one commit, read once (0.2 s on a large repository)."""
+
+    def __init__(self, index: Index) -> None:
+        self._by_own: dict[str, list[Named]] = {}
+        tests = {row.path for row in index.files() if row.is_test}
+        rows = index.connection.execute(
+            "SELECT row, name, start FROM units JOIN here USING (row) "
+            "WHERE kind IN ('class', 'function')"
+        )
+        for row, name, start in rows:
+            own = name.rpartition(".")[2]
+            for path in index.paths(row):
+                named = Named(name, own, path, start, path in tests)
+                self._by_own.setdefault(own, []).append(named)
+
+    @cached_property
+    def _owns(self) -> Sequence[str]:
+        return tuple(self._by_own)
+
+    @cached_property
+    def _fuzzy(self) -> Fuzzy:
+        return Fuzzy([own.lower() for own in self._owns])
+
+    def prepare(self) -> None:
+        """Make ready what the first fuzzy search needs."""
+        self._fuzzy.best("", 1)
+
+    def exact(self, asked: str) -> list[Named]:
+        """Definitions of that name; of a dotted one as much as their own names and paths hold.
+
+        `pkg.module.Class.method` finds `Class.method` in pkg/module.py, `x.method` any `method`
+        only when some scope or file is called x.
+        """
+        *scopes, own = asked.split(".")
+        return [named for named in self._by_own.get(own, []) if _within(named, scopes)]
+
+    def matching(self, asked: str) -> list[Named]:
+        """Definitions whose own or qualified name holds a match of the regular expression."""
+        pattern = harmless(asked)
+        if pattern is None:
+            return []
+        qualified = "." in asked
+        found = []
+        for own, group in self._by_own.items():
+            if len(own) <= LONGEST_NAME and pattern.search(own):
+                found += group
+            elif qualified:
+                found += [
+                    each
+                    for each in group
+                    if len(each.name) <= LONGEST_NAME and pattern.search(each.name)
+                ]
+        return found
+
+    def alike(self, asked: str, limit: int) -> list[tuple[float, Named]]:
+        """Definitions whose own name is like the last part of what is asked, best first."""
+        own = asked.rpartition(".")[2]
+        found = self._fuzzy.best(own, limit)
+        return [(score, named) for score, at in found for named in self._by_own[self._owns[at]]]
+
+    def find(
+        self, asked: str, accepts: Accepts, limit: int
+    ) -> tuple[Match, list[tuple[float, Named]]]:
+        """The first way of looking that finds anything where `accepts` lets it (tests too)."""
+        asked = plain(asked)
+        exact = [(1.0, each) for each in self.exact(asked) if accepts(each.path)]
+        if exact:
+            return "exact", sorted(exact, key=lambda found: _order(found[1], asked))
+        regex = [(1.0, each) for each in self.matching(asked) if accepts(each.path)]
+        if regex:
+            return "regex", sorted(regex, key=lambda found: _order(found[1], asked))
+        alike = self.alike(asked, limit * 4)
+        return "fuzzy", [found for found in alike if accepts(found[1].path)]
+
+
+def plain(asked: str) -> str:
+    """A name without what people write around it: `def f(x):` → f, `A::b` → A.b."""
+    bare = _KEYWORD.sub("", asked.strip().strip("`").rstrip(":{ "))
+    if call := _CALL.fullmatch(bare):
+        bare = call[1]
+    bare = re.sub(r"#\d+$", "", bare)  # the second of a name has an id of its own, no other name
+    return bare.replace("::", ".").strip(" ")
+
+
+def _within(named: Named, scopes: Sequence[str]) -> bool:
+    """Whether the scopes asked for end in those of the definition, the rest in its path."""
+    if not scopes:
+        return True
+    own = named.name.split(".")[:-1]
+    place = re.split(r"[/.]", named.path.rpartition(".")[0])
+    place = place[:-1] if place[-1] in {"__init__", "index", "mod"} else place
+    return [*place, *own][-len(scopes) :] == list(scopes) or own[-len(scopes) :] == list(scopes)
+
+
+def _order(named: Named, asked: str) -> tuple[bool, bool, int, int, str, int]:
+    """Code before tests, the very name first, then what stands higher up."""
+    depth = named.name.count(".")
+    return (
+        named.is_test,
+        named.own.lower() != asked.rpartition(".")[2].lower(),
+        named.path.count("/"),
+        depth,
+        named.path,
+        named.start,
+    )
