@@ -1,4 +1,4 @@
-"""The command line: `prism demo | serve | worker | fix | env | doctor`.
+"""The command line: `prism demo | serve | worker | fix | env | index | doctor`.
 
 Imports stay inside the commands: the web process must not load what only the worker needs.
 """
@@ -162,6 +162,54 @@ def prune(max_gb: float | None, max_days: float | None) -> None:
         from app.environment import commands
 
         sys.exit(asyncio.run(commands.prune(read_settings(), max_gb, max_days)))
+
+
+@main.group()
+def index() -> None:
+    """The code index: where things are in a repository, without a model.
+
+    REPOSITORY is a folder or the owner/name of an installed repository. What is not indexed yet
+    is indexed first. Nothing of the repository is executed.
+    """
+
+
+@index.command("build")
+@click.argument("repository")
+@click.option("--commit", default="", help="Which commit (default: the newest).")
+def index_build(repository: str, commit: str) -> None:
+    """Index a commit now; only what no earlier commit brought is parsed."""
+    with plain_errors(), term_as_interrupt():
+        from app.index import commands
+
+        sys.exit(asyncio.run(commands.build(read_settings(), repository, commit)))
+
+
+@index.command("stats")
+@click.argument("repository")
+@click.option("--commit", default="", help="Which commit (default: the newest).")
+def index_stats(repository: str, commit: str) -> None:
+    """Print languages, definitions, and what could not be parsed."""
+    with plain_errors(), term_as_interrupt():
+        from app.index import commands
+
+        sys.exit(asyncio.run(commands.stats(read_settings(), repository, commit)))
+
+
+@index.command("rank")
+@click.argument("repository")
+@click.option("--commit", default="", help="Which commit (default: the newest).")
+@click.option(
+    "--issue",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The issue's text, its first line the title (default: standard input).",
+)
+@click.option("--top", default=10, show_default=True, type=click.IntRange(1, 100))
+def index_rank(repository: str, commit: str, issue: Path | None, top: int) -> None:
+    """Print the files and functions that an issue most likely needs changed, and why."""
+    with plain_errors(), term_as_interrupt():
+        from app.index import commands
+
+        sys.exit(asyncio.run(commands.rank(read_settings(), repository, commit, issue, top)))
 
 
 @contextmanager

@@ -94,13 +94,17 @@ def read_issue(path: Path) -> tuple[str, str]:
 
     Raises SettingsError for a file without text and for one that is too large.
     """
-    data = path.read_bytes()
+    return issue_text(path.read_bytes(), f"--issue: {path}")
+
+
+def issue_text(data: bytes, named: str) -> tuple[str, str]:
+    """Title and body of an issue's text, wherever it came from; see `read_issue`."""
     if len(data) > MAX_ISSUE_BYTES:
-        raise SettingsError(f"--issue: {path} has more than {MAX_ISSUE_BYTES // 1000} kB.")
+        raise SettingsError(f"{named} has more than {MAX_ISSUE_BYTES // 1000} kB.")
     title, _, body = data.decode("utf-8", "replace").strip().partition("\n")
     title = title.lstrip("# ").strip()
     if not title:
-        raise SettingsError(f"--issue: {path} needs the issue's title in its first line.")
+        raise SettingsError(f"{named} needs the issue's title in its first line.")
     return title, body.strip()
 
 

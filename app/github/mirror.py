@@ -113,9 +113,20 @@ def local_mirror(repository: Path) -> Iterator[Mirror]:
         objects = Path(found.common_dir).absolute() / "objects"
         alternates = mirror.path / "objects/info/alternates"
         alternates.write_text(f"{objects}\n", encoding="utf-8")
-        if found.head.is_valid():
-            run_git(mirror, ["git", "update-ref", "--no-deref", "HEAD", found.head.commit.hexsha])
+        head = _head(Path(found.git_dir))
+        if head:
+            run_git(mirror, ["git", "update-ref", "--no-deref", "HEAD", head])
         yield mirror
+
+
+def _head(folder: Path) -> str:
+    """The commit that is checked out, "" before the first. By git, which also takes a bare
+    repository without a configuration."""
+    command = ["git", "rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
+    try:
+        return run_git(Mirror(folder.absolute(), ""), command).decode().strip()
+    except MirrorFailed:
+        return ""
 
 
 async def git(

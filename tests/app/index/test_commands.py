@@ -1,0 +1,98 @@
+"""`prism index` as an operator types it."""
+
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from app.cli import main
+from tests.indexed import commit, git
+
+FILES: dict[str, str | bytes | None] = {
+    "shop/orders.py": "class Order:\n    def total(self):\n        return 1\n",
+    "shop/mail.py": "def send_mail(text):\n    return text\n",
+    "web/a.js": "function draw() {}\n",
+    "min.js": "var a=1;" * 2000,
+    "README": "Shop\n",
+}
+ISSUE = "# Order total is wrong\n\nThe `total` of an `Order` is always 1.\n"
+
+
+def prism_index(folder: Path, *arguments: str, given: str = "") -> Result:
+    """Run `prism index` with the data folder below `folder`."""
+    environ = {"PRISM_DATA_DIR": str(folder / "data")}
+    return CliRunner().invoke(main, ["index", *arguments], input=given, env=environ)
+
+
+def test_a_folder_is_indexed_once(tmp_path: Path) -> None:
+    """The second time nothing is parsed; nothing is written into the repository."""
+    repository = str(tmp_path / "r")
+    head = commit(tmp_path / "r", FILES)
+    before = sorted((tmp_path / "r").rglob("*"))
+    ended = prism_index(tmp_path, "build", repository)
+    assert ended.exit_code == 0, ended.stderr
+    assert ended.stdout.startswith(f"{head[:12]}: 5 files, 4 parsed (0 MB), 0 known before, 1 only")
+    assert "none parsed, 4 known before" in prism_index(tmp_path, "build", repository).stdout
+    assert sorted((tmp_path / "r").rglob("*")) == before
+    assert len(list((tmp_path / "data/index").glob("*.sqlite"))) == 1
+
+
+def test_stats_tell_languages_and_what_was_not_parsed(tmp_path: Path) -> None:
+    """Names from the repository cannot command the terminal."""
+    commit(tmp_path / "r", {**FILES, "red\x1b[31m.js": "var b=2;" * 2000})
+    ended = prism_index(tmp_path, "stats", str(tmp_path / "r"))
+    assert ended.exit_code == 0, ended.stderr
+    lines = ended.stdout.splitlines()
+    assert lines[0].split() == ["language", "files", "lines", "classes", "functions", "calls"]
+    assert [line.split() for line in lines[1:4]] == [
+        ["javascript", "3", "3", "0", "1", "0"],
+        ["python", "2", "5", "1", "2", "0"],
+        ["(not", "parsed)", "1"],
+    ]
+    assert "only cut into chunks, minified: min.js, red.js" in ended.stdout
+    assert "\x1b" not in ended.stdout
+
+
+def test_an_issue_is_ranked(tmp_path: Path) -> None:
+    """From a file or from standard input; the method that it names comes first."""
+    commit(tmp_path / "r", FILES)
+    (tmp_path / "issue.md").write_text(ISSUE)
+    repository = str(tmp_path / "r")
+    asked = ["rank", repository, "--issue", str(tmp_path / "issue.md"), "--top", "1"]
+    ended = prism_index(tmp_path, *asked)
+    assert ended.exit_code == 0, ended.stderr
+    assert "  1. shop/orders.py  " in ended.stdout
+    assert "  1. shop/orders.py:Order.total  " in ended.stdout
+    assert "send_mail" not in ended.stdout
+    piped = prism_index(tmp_path, "rank", repository, "--top", "1", given=ISSUE)
+    assert piped.stdout == ended.stdout
+
+
+def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
+    """An unknown commit, no repository, no commit, an empty issue."""
+    folder, empty = tmp_path / "r", tmp_path / "empty"
+    commit(folder, FILES)
+    empty.mkdir()
+    git(empty, "init", "-q")
+    asked = {
+        ("build", str(folder), "--commit", "nope"): "has no commit `nope`",
+        ("build", str(tmp_path / "none")): "There is no folder",
+        ("stats", str(empty)): "has no commit `HEAD`",
+        ("rank", str(folder)): "standard input needs the issue's title",
+    }
+    for arguments, expected in asked.items():
+        ended = prism_index(tmp_path, *arguments)
+        assert ended.exit_code == 2, ended.stdout
+        assert expected in ended.stderr
+
+
+def test_a_damaged_store_is_told(tmp_path: Path) -> None:
+    """With the file to remove."""
+    commit(tmp_path / "r", FILES)
+    prism_index(tmp_path, "build", str(tmp_path / "r"))
+    (store,) = (tmp_path / "data/index").glob("*.sqlite")
+    for path in (tmp_path / "data/index").iterdir():
+        path.unlink()
+    store.write_bytes(b"no database at all, but something else")
+    ended = prism_index(tmp_path, "build", str(tmp_path / "r"))
+    assert ended.exit_code == 2
+    assert f"Error: The code index {store} cannot be used" in ended.stderr
