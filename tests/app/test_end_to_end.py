@@ -14,7 +14,10 @@ from tests.installation import SECRET, installed
 
 
 async def test_a_label_becomes_one_draft_pull_request(tmp_path: Path) -> None:
-    """The vote's winner is published once, as a draft that closes the issue, with the table."""
+    """The vote's winner is published once, as a draft that closes the issue, with the table.
+
+    What is on the branch is its patch, and that passes what no candidate has seen.
+    """
     async with installed(tmp_path, small.script()) as prism:
         prism.label()
         run = await prism.ended()
@@ -29,14 +32,6 @@ async def test_a_label_becomes_one_draft_pull_request(tmp_path: Path) -> None:
         assert "at list prices; nothing was paid" in pull.body
         (comment,) = prism.comments
         assert f"#{pull.number}" in comment.body
-
-
-async def test_the_published_patch_repairs_the_repository(tmp_path: Path) -> None:
-    """What is on the branch is the winner's patch, and it passes what no candidate has seen."""
-    async with installed(tmp_path, small.script()) as prism:
-        prism.label()
-        await prism.ended()
-
         text = await _show(prism.repository.path, "prism/issue-1:calc.py")
         names: dict[str, object] = {}
         exec(text, names)

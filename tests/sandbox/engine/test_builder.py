@@ -43,6 +43,7 @@ async def test_commands_may_be_tried(docker: DockerSandbox, shop) -> None:
     await look_around(docker, shop)
 
 
+@pytest.mark.nightly
 async def test_commands_may_be_tried_unisolated(shop, tmp_path: Path) -> None:
     """The backend without isolation offers the same."""
     await look_around(ProcessSandbox(data_dir=tmp_path, allow=True), shop)

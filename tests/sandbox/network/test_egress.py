@@ -2,9 +2,10 @@
 
 import json
 import os
+import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -172,11 +173,13 @@ async def _containers(engine: Engine, role: str) -> list[str]:
     return [container["Id"] for container in found]
 
 
-async def test_socket_out_of_reach(tmp_path: Path) -> None:
+async def test_socket_out_of_reach(request: pytest.FixtureRequest) -> None:
     """An engine that sees another folder than this process is said to, with what to set."""
     engine = Engine()
     volume = f"prism-test-{os.getpid()}"
-    environ = {"PRISM_SOCKET_DIR": str(tmp_path), "PRISM_SOCKET_VOLUME": volume}
+    folder = tempfile.mkdtemp()  # pytest's own is too long for a socket's path
+    request.addfinalizer(lambda: shutil.rmtree(folder))
+    environ = {"PRISM_SOCKET_DIR": folder, "PRISM_SOCKET_VOLUME": volume}
     try:
         image = await engine.call(base_image)
         async with started(engine, setup_args(image, Limits(), LABELS, Host())) as name:
