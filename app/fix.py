@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from app.github.source import MirrorSource, local_source
+from app.index.background import run_index
 from app.messages.characters import without_invisible
 from app.messages.render import local_report
 from app.messages.view import held
@@ -70,7 +71,10 @@ async def _resolve(
     console: Console,
 ) -> tuple[Decision, Usage]:
     run = run_name(task)
-    async with open_model(settings, ledger, run) as model:
+    async with (
+        open_model(settings, ledger, run) as model,
+        run_index(settings.data_dir, source) as index,
+    ):
         backend = open_backend(settings)
         services = Services(
             run=run,
@@ -81,6 +85,7 @@ async def _resolve(
             budget=ledger,
             progress=ScreenProgress(console),
             config=run_config(settings),
+            index=index,
         )
         try:
             await backend.forget_failures(source.repository)  # a person asks: try again

@@ -26,6 +26,7 @@ from app.github.publisher import Author, Branch, Change, Published, publish
 from app.github.recorder import Recorder
 from app.github.source import MirrorSource, checkout
 from app.github.status import StatusBoard
+from app.index.background import run_index
 from app.jobs.contract import RunEnd
 from app.ledger import runs, snapshots
 from app.ledger.budget import SqlBudget
@@ -161,7 +162,10 @@ class _Work:
             self.snapshot.body,
             source.base_commit,
         )
-        async with open_model(runner.settings, self.budget, run.id) as model:
+        async with (
+            open_model(runner.settings, self.budget, run.id) as model,
+            run_index(runner.settings.data_dir, source) as index,
+        ):
             services = Services(
                 run=run.id,
                 model=model,
@@ -171,6 +175,7 @@ class _Work:
                 budget=self.budget,
                 progress=self.board,
                 config=run_config(runner.settings),
+                index=index,
             )
             if run.generation > 1:  # a person asks again: what failed lately is tried again
                 await runner.sandbox.forget_failures(source.repository)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from pipeline.index.store import Index
 from pipeline.values import Usage
 from sandbox.base import Sandbox, Source
 
@@ -115,6 +116,16 @@ class Progress(Protocol):
         """`done` of `total` items of a stage are finished; `note` is one short sentence."""
 
 
+class CodeIndex(Protocol):
+    """Where things are in the repository; see `pipeline.index`."""
+
+    async def opened(self) -> Index | None:
+        """The index of the base commit, None when it could not be built: work goes on without.
+
+        It is built beside the set-up; who asks early waits. The caller must not close it.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class RunConfig:
     """The counts and limits of a run. Defaults are the paper's (method.md §2.1)."""
@@ -134,7 +145,7 @@ class RunConfig:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything a recipe may use."""
+    """Everything a recipe may use. Without an `index` nothing was built in advance."""
 
     run: str
     model: Model
@@ -144,3 +155,4 @@ class Services:
     budget: Budget
     progress: Progress
     config: RunConfig
+    index: CodeIndex | None = None

@@ -1,0 +1,72 @@
+"""The index of a run: built beside the set-up of its environment, opened when first asked for."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+
+import structlog
+
+from app.github.errors import MirrorFailed
+from app.github.source import MirrorSource
+from app.index.opening import build_and_open
+from pipeline.index.errors import IndexingFailed
+from pipeline.index.store import Index
+
+log = structlog.get_logger(__name__)
+
+
+class _Stopped(Exception):
+    """The run has ended before its index was built."""
+
+
+@dataclass(slots=True)
+class RunIndex:
+    """Implements `pipeline.services.CodeIndex` for one run."""
+
+    _data_dir: Path
+    _source: MirrorSource
+    _stop: Event = field(default_factory=Event)
+    _task: "asyncio.Task[Index | None] | None" = None
+
+    async def opened(self) -> Index | None:
+        """The index of the base commit, waited for; None when it could not be built."""
+        assert self._task is not None, "asked inside run_index only"
+        return await asyncio.shield(self._task)
+
+    async def _build(self) -> Index | None:
+        return await asyncio.to_thread(self._build_blocking)
+
+    def _build_blocking(self) -> Index | None:
+        try:
+            index, stats = build_and_open(self._data_dir, self._source, self._told)
+        except _Stopped:
+            return None
+        except (IndexingFailed, MirrorFailed) as error:  # a run goes on without
+            log.warning("no index", commit=self._source.base_commit, error=str(error))
+            return None
+        log.info("index built", commit=stats.commit, parsed=stats.parsed, seconds=stats.seconds)
+        return index
+
+    def _told(self, _done: int, _total: int) -> None:
+        if self._stop.is_set():
+            raise _Stopped
+
+
+@asynccontextmanager
+async def run_index(data_dir: Path, source: MirrorSource) -> AsyncIterator[RunIndex]:
+    """Start building at once; at the end the build is stopped and the index closed.
+
+    What a stopped build parsed is kept for the next one.
+    """
+    running = RunIndex(data_dir, source)
+    running._task = asyncio.create_task(running._build())
+    try:
+        yield running
+    finally:
+        running._stop.set()
+        index = await running._task
+        if index is not None:
+            index.close()
