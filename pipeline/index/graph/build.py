@@ -11,6 +11,10 @@ from pipeline.index.graph.symbols import Source, Symbols, symbols_of
 from pipeline.index.languages.layout import layout_of, rules
 from pipeline.index.store import Index
 
+MANIFESTS = frozenset({"package.json", "tsconfig.json", "go.mod", "Cargo.toml"})
+MAX_MANIFEST = 1_000_000  # bytes
+MAX_MANIFESTS = 2_000
+
 
 def build_graph(index: Index) -> Graph:
     """The graph of the index's commit; made once, then read from its store.
@@ -22,9 +26,26 @@ def build_graph(index: Index) -> Graph:
     if graph is None:
         paths = [row.path for row in index.files()]
         sources = ((row.path, row.is_test, parsed) for row, parsed in index.all_parsed())
-        graph = graph_of(sources, paths, index.text)
+        graph = graph_of(sources, paths, _manifests(index))
         index.keep(version(), {index.commit: pack(graph)})
     return graph
+
+
+def _manifests(index: Index) -> Callable[[str], str]:
+    """Reads manifests, all at once when the first is asked for; "" for what is no manifest."""
+    known: dict[str, str] = {}
+
+    def text(path: str) -> str:
+        if not known:
+            wanted = [
+                row.path
+                for row in index.files()
+                if row.path.rpartition("/")[2] in MANIFESTS and row.size <= MAX_MANIFEST
+            ]
+            known.update(index.texts(wanted[:MAX_MANIFESTS]))
+        return known.get(path, "")
+
+    return text
 
 
 def graph_of(

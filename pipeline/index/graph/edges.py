@@ -180,8 +180,8 @@ class Edges:
             found = [number for number in found if not symbols.tests[number]]
         if classes:
             found = [number for number in found if symbols.is_class(number)]
-        members = [number for number in found if symbols.is_member(number)]
-        others = [number for number in found if not symbols.is_member(number)]
+        members = [number for number in found if symbols.members[number]]
+        others = [number for number in found if not symbols.members[number]]
         chosen = members or others if is_attribute else others or members
         return dict.fromkeys(symbols.folded[number] for number in chosen)
 

@@ -48,6 +48,7 @@ class Lookup:
         by_rules = {id(rule): rule for rule in rules.values()}
         self._find: dict[int, Find] = {key: rule.find(layout) for key, rule in by_rules.items()}
         self._around = {key: rule.around(layout) for key, rule in by_rules.items()}
+        self._seen: dict[tuple[int, str], list[Module]] = {}
         self._tops: dict[tuple[str, str], Meaning] = {}
         self._bases: dict[int, tuple[Meaning, ...]] = {}
         self._members: dict[tuple[int, str], Meaning] = {}
@@ -108,6 +109,12 @@ class Lookup:
                 return found
         glue = "" if item.module.endswith(".") else "."
         below = self.files(module, item.module + glue + item.name)
+        if not module.rules.package:
+            # Elsewhere a file is named like the class in it.
+            for path in below:
+                found = self.top(self._modules[path], item.name, depth)
+                if found is not None:
+                    return found
         if not below and item.name == "default":
             return Files(files)
         return Files(below)
@@ -159,10 +166,23 @@ class Lookup:
         whole = f"{self._symbols.names[number]}.{name}"
         if whole in module.names:
             found: Meaning = self._things(module, whole)
+        elif name in module.rules.makers:
+            found = Things((number,))
         else:
-            found = self._above(number, name, depth)
+            found = self._part(module, whole) or self._above(number, name, depth)
         self._members[key] = found
         return found
+
+    def _part(self, module: Module, whole: str) -> Meaning:
+        """A member that stands in another file than its class; one in the same folder first."""
+        numbers = self._symbols.parts.get((module.rules.family, whole), ())
+        folder = module.path.rpartition("/")[0]
+        near = [n for n in numbers if self._folder(n) == folder]
+        return Things(tuple(near or numbers)) if numbers else None
+
+    def _folder(self, number: int) -> str:
+        module = self._symbols.owners[number]
+        return module.path.rpartition("/")[0] if module else ""
 
     def _above(self, number: int, name: str, depth: int) -> Meaning:
         for base in self.bases(number):
@@ -213,6 +233,11 @@ class Lookup:
             if number is not None:
                 above = segments[0] in rules.above
                 return (Above(number) if above else Things((number,), True)), segments[1:]
+            whole = f"{owner.rpartition('.')[0]}.{''.join(segments[1:2])}"
+            if whole in module.names:  # what `app.f = function` holds
+                return self._things(module, whole), segments[2:]
+        if root in rules.roots:
+            return self._by_path(module, segments, depth)
         if module.dotted:
             for end in range(len(segments), 1, -1):
                 for item in module.aliases.get(".".join(segments[:end]), ()):
@@ -222,6 +247,16 @@ class Lookup:
             found = OUTSIDE if root != "?" else None
         return self._used(found, segments[0], called, depth), segments[1:]
 
+    def _by_path(
+        self, module: Module, segments: Sequence[str], depth: int
+    ) -> tuple[Meaning, Sequence[str]]:
+        """What a path of modules leads to: the longest beginning that is a file with the rest."""
+        for end in range(len(segments) - 1, 0, -1):
+            files = Files(self.files(module, ".".join(segments[:end])))
+            if files.paths and self.attribute(files, _bare(segments[end])[0], depth) is not None:
+                return files, segments[end:]
+        return None, ()
+
     def seen(self, module: Module, owner: str, name: str, depth: int) -> Meaning:
         """What a bare name means inside a definition: innermost scope first."""
         for scope, is_class in self._scopes(module, owner):
@@ -229,21 +264,32 @@ class Lookup:
                 f"{scope}.{name}" in module.names
             ):
                 return self._things(module, f"{scope}.{name}")
-            if is_class and module.rules.implicit:
-                found = self.member(module.names[scope][-1], name, depth)
-                if found is not None:
-                    return found
-            if not is_class:
-                found = self._local(module, scope, name, depth)
-                if found is not None:
-                    return found
-        found = self.top(module, name, depth)
-        if found is None:
-            for path in self._around[id(module.rules)](module.path):
-                beside = self._modules.get(path)
-                if beside is not None and name in beside.names:
-                    return self._things(beside, name)
-        return found
+            found = self._in_scope(module, scope, name, depth, is_class)
+            if found is not None:
+                return found
+        return self.top(module, name, depth) or self._beside(module, name)
+
+    def _in_scope(
+        self, module: Module, scope: str, name: str, depth: int, is_class: bool
+    ) -> Meaning:
+        if not is_class:
+            return self._local(module, scope, name, depth)
+        if not module.rules.implicit:
+            return None
+        found = self.member(module.names[scope][-1], name, depth)
+        # Modules and namespaces go on in other files.
+        return self.top(module, f"{scope}.{name}", depth) if found is None else found
+
+    def _beside(self, module: Module, name: str) -> Meaning:
+        """What a file that is seen without an import defines."""
+        key = (id(module.rules), module.path)
+        if key not in self._seen:
+            paths = self._around[key[0]](module.path)
+            self._seen[key] = [self._modules[path] for path in paths if path in self._modules]
+        for beside in self._seen[key]:
+            if name in beside.names:
+                return self._things(beside, name)
+        return None
 
     def is_local(self, module: Module, owner: str, name: str) -> bool:
         """Whether a bare name is a variable of an enclosing function, whatever it holds."""
@@ -267,9 +313,14 @@ class Lookup:
             owner = owner.rpartition(".")[0]
 
     def _class_around(self, module: Module, owner: str) -> int | None:
-        return next(
-            (module.names[s][-1] for s, is_class in self._scopes(module, owner) if is_class), None
-        )
+        for scope, is_class in self._scopes(module, owner):
+            if is_class:
+                return module.names[scope][-1]
+            if scope not in module.names:  # members may stand in another file than their class
+                found = self.top(module, scope) or self._beside(module, scope)
+                if isinstance(found, Things) and self._symbols.is_class(found.numbers[-1]):
+                    return found.numbers[-1]
+        return None
 
     def _local(self, module: Module, scope: str, name: str, depth: int) -> Meaning:
         """The type of a local variable that got a call's result, or of an annotated parameter."""

@@ -33,7 +33,8 @@ class Module:
 @dataclass(slots=True)
 class Symbols:
     """All units: columns by number. `owners` is the module of a unit, None where there is none;
-    `definitions` what stands in the file. `folded` is the unit that edges use instead."""
+    `definitions` what stands in the file. `folded` is the unit that edges use instead. `parts` are
+    members that stand in another file than their class, by family and qualified name."""
 
     ids: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
@@ -43,16 +44,13 @@ class Symbols:
     folded: list[int] = field(default_factory=list)
     owners: list[Module | None] = field(default_factory=list)
     definitions: list[Definition | None] = field(default_factory=list)
+    members: list[bool] = field(default_factory=list)
     modules: dict[str, Module] = field(default_factory=dict)
+    parts: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
     def is_class(self, number: int) -> bool:
         """Whether a unit is a class."""
         return self.kinds[number] == "class"
-
-    def is_member(self, number: int) -> bool:
-        """Whether a unit stands right in a class."""
-        parent = self.parents[number]
-        return parent >= 0 and self.kinds[parent] == "class"
 
 
 def symbols_of(sources: Iterable[Source], paths: Iterable[str], rules: dict[str, Rules]) -> Symbols:
@@ -98,6 +96,7 @@ def _add(found: Symbols, unit: Unit, parent: int, module: Module | None) -> int:
     found.folded.append(number)
     found.owners.append(module)
     found.definitions.append(None)
+    found.members.append(False)
     return number
 
 
@@ -105,11 +104,8 @@ def _name(found: Symbols, module: Module, numbers: Sequence[int]) -> None:
     for number, definition in zip(numbers, module.parsed.definitions, strict=False):
         module.names.setdefault(definition.name, []).append(number)
         found.definitions[number] = definition
-        owner, _, last = definition.name.rpartition(".")
-        parent = found.parents[number]
-        stands_for = last in module.rules.constructors or last == owner.rpartition(".")[2]
-        if stands_for and definition.kind == "function" and found.is_member(number):
-            found.folded[number] = parent
+    for number, definition in zip(numbers, module.parsed.definitions, strict=False):
+        _place(found, module, number, definition)
     for item in module.parsed.imports:
         if item.name == "*":
             module.stars.append(item.module)
@@ -123,3 +119,18 @@ def _name(found: Symbols, module: Module, numbers: Sequence[int]) -> None:
             module.held.setdefault(held, (owner, binding.value))
         else:
             module.bound[owner, name] = binding.value
+
+
+def _place(found: Symbols, module: Module, number: int, definition: Definition) -> None:
+    """Tell members from what functions hold, and constructors from other members."""
+    owner, _, last = definition.name.rpartition(".")
+    holders = module.names.get(owner, ())
+    if not owner or (holders and found.kinds[holders[-1]] == "function"):
+        return
+    found.members[number] = True
+    if not holders:
+        found.parts.setdefault((module.rules.family, definition.name), []).append(number)
+    stands_for = last in module.rules.constructors or last == owner.rpartition(".")[2]
+    parent = found.parents[number]
+    if stands_for and definition.kind == "function" and found.is_class(parent):
+        found.folded[number] = parent

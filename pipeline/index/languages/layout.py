@@ -36,6 +36,11 @@ class Layout:
         return tuple(path for path in found if path == tail or path.endswith("/" + tail))
 
 
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
 def _nowhere(layout: Layout) -> Around:
     return lambda path: ()
 
@@ -50,8 +55,10 @@ class Rules:
     `above` those for its bases. `constructors` are methods that stand for their class, as does
     one with its class's name. `implicit`: members are seen without `this`. `last_counts`: of
     definitions of one name the last is meant, else any of them. `package` is the file that stands
-    for its folder. `builtins` are names that the language itself defines, `common` methods of its
-    own types. `parameter` (groups `name`, `type`) and `result` (`type`) read types in a signature.
+    for its folder. `makers` are methods that every class has and that give an instance, `roots`
+    words that begin the path of a module in a call, `builtins` names that the language itself
+    defines, `common` methods of its own types. `parameter` (groups `name`, `type`) and `result`
+    (`type`) read types in a signature.
     """
 
     family: str
@@ -63,6 +70,8 @@ class Rules:
     implicit: bool = True
     last_counts: bool = False
     package: str = ""
+    makers: frozenset[str] = frozenset()
+    roots: frozenset[str] = frozenset()
     builtins: frozenset[str] = frozenset()
     common: frozenset[str] = field(default=frozenset())
     parameter: re.Pattern[str] = _NO_HINT
