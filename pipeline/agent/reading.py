@@ -1,8 +1,10 @@
-"""Tools that only look: list, outline, view, search_text. Planners get these."""
+"""Tools that look at the workspace as it is: list, outline, view, search_text."""
 
 import posixpath
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from pipeline.agent.tool import Tool, ToolProblem, inside, make_tool
 from pipeline.index.units import units
@@ -60,14 +62,12 @@ def reading_tools(workspace: Workspace) -> tuple[Tool, ...]:
 
     async def outline(arguments: OutlineArguments) -> str:
         path = inside(workspace.path, arguments.path)
-        return _outline(path, await workspace.read(path))
+        text = await workspace.read(path)
+        return outline_text(path, text, units(path, text))
 
     async def view(arguments: ViewArguments) -> str:
         path = inside(workspace.path, arguments.path)
         return numbered(await workspace.read(path), arguments.start, arguments.end)
-
-    async def search_text(arguments: SearchArguments) -> str:
-        return await _search(workspace, arguments)
 
     return (
         make_tool(
@@ -89,13 +89,22 @@ def reading_tools(workspace: Workspace) -> tuple[Tool, ...]:
             ViewArguments,
             view,
         ),
-        make_tool(
-            "search_text",
-            "Search file contents for a regular expression. `glob` limits file names, e.g. "
-            f'"*.py". Answers path:line:text, at most {MAX_MATCHES} matches.',
-            SearchArguments,
-            search_text,
-        ),
+        search_text_tool(workspace),
+    )
+
+
+def search_text_tool(workspace: Workspace) -> Tool:
+    """search_text: regular expressions over all files, also those that no parser reads."""
+
+    async def search_text(arguments: SearchArguments) -> str:
+        return await _search(workspace, arguments)
+
+    return make_tool(
+        "search_text",
+        "Search file contents for a regular expression. `glob` limits file names, e.g. "
+        f'"*.py". Answers path:line:text, at most {MAX_MATCHES} matches.',
+        SearchArguments,
+        search_text,
     )
 
 
@@ -115,8 +124,21 @@ def numbered(text: str, start: int = 1, end: int = 0) -> str:
     return body if whole else f"{body}\n(lines {first}–{last} of {len(lines)})"
 
 
-def _outline(path: str, text: str) -> str:
-    found = units(path, text)
+class _Definition(Protocol):
+    """What an outline shows of a definition."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def signature(self) -> str: ...
+
+
+def outline_text(path: str, text: str, found: Sequence[_Definition]) -> str:
+    """One definition per line: lines, qualified name, head."""
     if not found:
         count = text.count("\n") + 1
         return f"No definitions were found in {path} ({count} lines); use `view`."
@@ -136,11 +158,12 @@ async def _list(workspace: Workspace, arguments: ListArguments) -> str:
             raise ToolProblem(f"{path!r} cannot be listed: {result.output.strip()[:200]}")
         entries = sorted(_entry(row) for row in result.output.splitlines() if row[1:2] == " ")
         if (len(entries) <= MAX_ENTRIES and not result.truncated) or depth == 1:
-            return _entries(entries, depth, arguments.depth)
+            return entries_text(entries, depth, arguments.depth)
     raise AssertionError("unreachable: depth 1 always answers")
 
 
-def _entries(entries: list[str], depth: int, asked: int) -> str:
+def entries_text(entries: list[str], depth: int, asked: int) -> str:
+    """Paths, one a line, and whether there are more or deeper ones."""
     if not entries:
         return "The folder is empty."
     shown = entries[:MAX_ENTRIES]

@@ -5,16 +5,18 @@ from dataclasses import dataclass
 
 from pipeline.agent.tool import Tool
 from pipeline.agent.tools import coder_tools, planner_tools
+from pipeline.index.search import CodeSearch
 from sandbox.base import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class AgentRole:
-    """`prompt` is the file in pipeline/prompts whose system part the agent gets."""
+    """`prompt` is the file in pipeline/prompts whose system part the agent gets. `tools` takes
+    the search of the base commit, None when no index could be built."""
 
     name: str
     prompt: str
-    tools: Callable[[Workspace], tuple[Tool, ...]]
+    tools: Callable[[Workspace, CodeSearch | None], tuple[Tool, ...]]
 
 
 PLANNER = AgentRole("planner", "planner", planner_tools)

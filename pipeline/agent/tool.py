@@ -64,7 +64,7 @@ def make_tool(
             return Observation(f"{text} Call `{name}` again without them.", is_error=True)
         return Observation(result) if isinstance(result, str) else result
 
-    return Tool(ToolSpec(name, description, schema_of(arguments)), run)
+    return Tool(ToolSpec(name, description.strip(), schema_of(arguments)), run)
 
 
 def inside(root: str, path: str) -> str:

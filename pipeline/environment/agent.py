@@ -76,7 +76,7 @@ async def find_setup(
     try:
         async with services.sandbox.setup_shell(services.source, bare, services.run) as shell:
             tools = bench.tools(shell)
-            role = AgentRole("setup", "setup", lambda _: tools)
+            role = AgentRole("setup", "setup", lambda workspace, code: tools)
             ended = await run_agent(services.model, role, opening, tools, at, MAX_TURNS)
     except EngineUnavailable:
         raise

@@ -52,7 +52,7 @@ async def _code(x: Exploration, explored: Explored, own: Workspace, attempt: int
         x.services.model,
         CODER,
         opening(x, "coder").append(order),
-        CODER.tools(own),
+        CODER.tools(own, x.code),
         CallAddress("code", explored.id, "", attempt),
         x.services.config.coder_turns,
     )

@@ -25,7 +25,7 @@ async def run_planner(
     x: Exploration, at: CallAddress, transcript: Transcript, stage: Stage
 ) -> Explored:
     """Explore until the planner submits a plan; costs one agent run of up to `planner_turns`."""
-    tools = PLANNER.tools(x.workspace)
+    tools = PLANNER.tools(x.workspace, x.code)
     run = await run_agent(
         x.services.model, PLANNER, transcript, tools, at, x.services.config.planner_turns
     )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from pipeline.agent.transcript import Transcript
+from pipeline.index.search import CodeSearch
 from pipeline.services import Services
 from pipeline.values import Plan, Stage, Task
 from sandbox.base import Environment, Workspace
@@ -13,6 +14,7 @@ class Exploration:
     """One run while it explores; `workspace` is read by all planners and changed by none.
 
     `about` tells agents how the repository is tested, the same words in every conversation.
+    `code` searches the base commit, None when no index could be built.
     """
 
     task: Task
@@ -20,6 +22,7 @@ class Exploration:
     environment: Environment
     workspace: Workspace
     about: str
+    code: CodeSearch | None = None
 
 
 @dataclass(frozen=True, slots=True)

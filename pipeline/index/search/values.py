@@ -19,11 +19,7 @@ class Edges(Protocol):
     """The graph of one commit, as far as searches need it."""
 
     def neighbours(
-        self,
-        id: str,  # noqa: A002 - units are named by ids everywhere
-        kinds: Collection[EdgeKind],
-        direction: Direction,
-        depth: int,
+        self, unit: str, kinds: Collection[EdgeKind], direction: Direction, depth: int, /
     ) -> Sequence[Edge]:
         """Edges that are met within `depth` steps from a unit, nearest first."""
 

@@ -90,7 +90,7 @@ async def test_a_coder_reproduces_its_patch(fix: str, tmp_path: Path) -> None:
             model,
             CODER,
             Transcript("Repair."),
-            CODER.tools(workspace),
+            CODER.tools(workspace, None),
             CallAddress("code", "G1", ""),
             80,
         )
@@ -112,7 +112,7 @@ async def test_a_planner_hands_in_its_plan_at_the_fourth_turn(fix: str, tmp_path
             model,
             PLANNER,
             Transcript("Plan."),
-            PLANNER.tools(workspace),
+            PLANNER.tools(workspace, None),
             CallAddress("global", "G2", ""),
             60,
         )
@@ -120,7 +120,7 @@ async def test_a_planner_hands_in_its_plan_at_the_fourth_turn(fix: str, tmp_path
             model,
             PLANNER,
             run.transcript.fork(2).append("Another way."),
-            PLANNER.tools(workspace),
+            PLANNER.tools(workspace, None),
             CallAddress("local", "L2.1", ""),
             60,
         )
@@ -174,7 +174,12 @@ async def test_a_coder_that_fails_leaves_no_source_change(
     workspace = LocalWorkspace(tmp_path / "w", {"calc.py": BASE})
     async with scripted_model(script) as model:
         run = await run_agent(
-            model, CODER, Transcript("x"), CODER.tools(workspace), CallAddress("code", "G1", ""), 80
+            model,
+            CODER,
+            Transcript("x"),
+            CODER.tools(workspace, None),
+            CallAddress("code", "G1", ""),
+            80,
         )
     assert (run.exit_status, run.turns) == (status, turns)
     assert await workspace.read("calc.py") == BASE

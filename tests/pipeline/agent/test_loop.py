@@ -27,7 +27,7 @@ async def play(
             model,
             CODER,
             Transcript("Repair."),
-            CODER.tools(workspace),
+            CODER.tools(workspace, None),
             CallAddress("code", "G1", ""),
             max_turns,
         )
@@ -137,5 +137,5 @@ async def test_a_prefix_stands_before_the_turn(tmp_path: Path) -> None:
     script = {"global/G2/r1.0": [SUBMIT], "global/G2/r1.1": [SUBMIT]}
     async with scripted_model(script) as model:
         at = CallAddress("global", "G2", "r1.")
-        run = await run_agent(model, CODER, Transcript("x"), CODER.tools(workspace), at, 5)
+        run = await run_agent(model, CODER, Transcript("x"), CODER.tools(workspace, None), at, 5)
     assert run.exit_status == "submitted"

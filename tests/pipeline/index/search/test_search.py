@@ -59,7 +59,7 @@ class Listed:
 
     def neighbours(
         self,
-        id: str,  # noqa: A002 - the name in the Protocol
+        unit: str,
         kinds: Collection[EdgeKind],
         direction: Direction,
         depth: int,
@@ -70,8 +70,8 @@ class Listed:
             for edge in self._edges
             if edge.kind in kinds
             and (
-                (direction != "in" and edge.source == id)
-                or (direction != "out" and edge.target == id)
+                (direction != "in" and edge.source == unit)
+                or (direction != "out" and edge.target == unit)
             )
         ]
 
