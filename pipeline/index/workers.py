@@ -3,6 +3,7 @@
 jobs ─▶ batches ─▶ worker … worker ─▶ results, in the order in which they come
 """
 
+import atexit
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
+from threading import Lock
 
 from pipeline.index.errors import IndexingFailed
 from pipeline.index.parse import language_of
@@ -48,6 +50,7 @@ class _Worker:
             theirs.close()
         self.jobs: deque[Job] = deque()
         self.is_ready = False
+        self._owner = os.getpid()
         self._deadline_s = 0.0
         self._since = time.monotonic()
 
@@ -56,6 +59,11 @@ class _Worker:
         """Seconds that are left for the next answer."""
         allowed = self._deadline_s + GRACE_S if self.is_ready else START_S
         return self._since + allowed - time.monotonic()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process is there and belongs to this one: a fork shares no pipes."""
+        return self._owner == os.getpid() and self._process.poll() is None
 
     def give(self, jobs: Sequence[Job], deadline_s: float) -> None:
         """Hand over a batch; the worker must have no jobs. It reads all before it answers."""
@@ -95,7 +103,11 @@ class _Worker:
 
 
 class Workers:
-    """Up to `count` processes, started as work comes; close them at the end."""
+    """Up to `count` processes, started as work comes; close them at the end.
+
+    One of them is kept for the next pool of this process: to start one takes longer than to parse
+    what a commit changes. It ends with this process.
+    """
 
     def __init__(self, count: int, deadline_s: float = FILE_DEADLINE_S) -> None:
         self._count = max(1, count)
@@ -125,9 +137,10 @@ class Workers:
                         yield from self._given_up(worker, "time-out")
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes but one that has nothing to do."""
         for worker in self._workers:
-            worker.end()
+            if worker.jobs or not _park(worker):
+                worker.end()
         self._workers.clear()
 
     @property
@@ -144,7 +157,7 @@ class Workers:
             self._start(batch)
 
     def _start(self, jobs: Sequence[Job]) -> None:
-        worker = _Worker()
+        worker = _parked() or _Worker()
         self._workers.append(worker)
         worker.give(jobs, self._allowed_s)
 
@@ -179,6 +192,37 @@ class Workers:
                 "Processes that parse files do not start. See that this machine has memory left "
                 "and that Prism's packages are complete."
             )
+
+
+_spare: list[_Worker] = []
+_guard = Lock()
+
+
+def _park(worker: _Worker) -> bool:
+    """Keep an idle worker; False when there is one already."""
+    with _guard:
+        if _spare or not worker.is_ready:
+            return False
+        _spare.append(worker)
+        return True
+
+
+def _parked() -> _Worker | None:
+    """The worker that was kept, None when there is none that still lives and is this code's."""
+    with _guard:
+        worker = _spare.pop() if _spare else None
+    if worker is not None and not worker.is_alive:
+        worker.end()
+        return None
+    return worker
+
+
+@atexit.register
+def end_spare() -> None:
+    """End the worker that was kept, if any."""
+    with _guard:
+        while _spare:
+            _spare.pop().end()
 
 
 def degraded(job: Job, why: str) -> Result:

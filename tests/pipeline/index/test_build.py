@@ -14,6 +14,7 @@ import pytest
 from pipeline.index.build import KEPT_COMMITS, build
 from pipeline.index.errors import IndexingFailed, NotIndexed, StoreUnusable, UnknownCommit
 from pipeline.index.store import open_index
+from pipeline.index.workers import end_spare
 from tests.indexed import commit, commit_many, git, objects_of
 
 PYTHON = "class A:\n    def run(self):\n        return helper()\n\ndef helper():\n    return 1\n"
@@ -275,6 +276,7 @@ def test_parsers_that_cannot_start_are_told(
     """A broken installation must not turn every file into a degraded one."""
     head = commit(tmp_path / "r", {"a.py": PYTHON})
     with objects_of(tmp_path / "r") as objects:
+        end_spare()
         monkeypatch.setattr(sys, "executable", "/bin/false")
         with pytest.raises(IndexingFailed, match="do not start"):
             build(objects, head, tmp_path / "store.sqlite")

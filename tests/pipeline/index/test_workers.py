@@ -1,12 +1,13 @@
 """Files that stall or kill the process that parses them."""
 
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from pipeline.index import workers
 from pipeline.index.worker import Job
-from pipeline.index.workers import Workers
+from pipeline.index.workers import Workers, end_spare
 
 # A parser with a fault that no limit of its own catches: real processes, real signals.
 FAULTY = """
@@ -33,10 +34,13 @@ def jobs(*names: str) -> list[Job]:
 
 
 @pytest.fixture
-def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
+def faulty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Parsers that stall and crash at files of such names, and little patience with them."""
+    end_spare()
     monkeypatch.setattr(workers, "_START", FAULTY)
     monkeypatch.setattr(workers, "GRACE_S", 0.4)
+    yield
+    end_spare()
 
 
 @pytest.mark.usefixtures("faulty")
@@ -81,15 +85,21 @@ def test_patience_wears_out() -> None:
         pool.close()
 
 
-def test_a_pool_can_be_used_again() -> None:
-    """Its processes stay until it is closed; no jobs are no work."""
-    pool = Workers(2)
-    try:
+def test_one_process_is_kept_for_the_next_pool() -> None:
+    """It is used again, unless it died meanwhile; no jobs are no work."""
+    end_spare()
+    numbers = []
+    for name in ("a", "b", "c"):
+        pool = Workers(2)
         assert list(pool.parse([])) == []
-        for name in ("a", "b"):
-            (result,) = pool.parse(jobs(name))
-            assert (result.blob, result.language, result.degraded) == (name, "python", "")
-            assert [piece.name for piece in result.pieces] == [name, ""]
-        assert len(pool._workers) == 1
-    finally:
+        (result,) = pool.parse(jobs(name))
+        assert (result.blob, result.language, result.degraded) == (name, "python", "")
+        assert [piece.name for piece in result.pieces] == [name, ""]
+        (worker,) = pool._workers
+        numbers.append(worker._process.pid)
         pool.close()
+        if name == "b":
+            worker._process.kill()
+            worker._process.wait()
+    assert numbers[0] == numbers[1] != numbers[2]
+    end_spare()
