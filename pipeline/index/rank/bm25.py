@@ -70,7 +70,7 @@ def score(field: Field, query: Mapping[int, float]) -> Floats:
     known = field.words[at] == asked
     at, weights = at[known], weights[known]
     begin, sizes = field.starts[at], field.starts[at + 1] - field.starts[at]
-    picked = np.repeat(begin - np.r_[0, np.cumsum(sizes)[:-1]], sizes) + np.arange(sizes.sum())
+    picked = np.repeat(begin - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
     weighted = field.impacts[picked] * np.repeat(weights, sizes)
     return sums(field.documents[picked], weighted, field.size)
 

@@ -5,6 +5,7 @@ of ancestors is kept as what was new and the name of an earlier list that goes o
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ BEST = 30
 BEYOND = 100  # commits still read after an earlier list goes on: dates are not quite an order
 DAY = 86_400.0
 HALF = 90.0  # days
+_NUMBER = re.compile(r"#\d{1,7}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +106,9 @@ def referred(past: History, references: Set[str], files: int) -> Floats:
         return np.zeros(files)
     for at, (name, subject) in enumerate(zip(past.ids, past.subjects, strict=True)):
         quoted = any(name.startswith(each) for each in hashes)
-        if quoted or (numbers and not numbers.isdisjoint(_references(subject))):
+        if quoted or (numbers and not numbers.isdisjoint(_NUMBER.findall(subject))):
             weight[at] = past.shares[at]
     return sums(past.files, weight[past.at], files)
-
-
-def _references(subject: str) -> list[str]:
-    """`#123` as written in a subject, without what stands around it."""
-    return ["#" + word[:8].rstrip("),.:; -") for word in subject.split("#")[1:]]
 
 
 def _ancestors(index: Index) -> list[str]:

@@ -7,7 +7,7 @@ start with bounded repetition, so that a hostile issue costs no more than its le
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 
 MAX_TEXT = 200_000
 MAX_KEPT = 400  # of each kind
@@ -32,10 +32,10 @@ _LINK = re.compile(
 )
 _PYTHON = re.compile(r'File "([^"\n]{1,300})", line (\d{1,7})(?:, in ([\w<>.]{1,120}))?')
 _CALL_SITE = re.compile(  # JavaScript, Java, Rust, .NET: `at name (file:line:column)`
-    r"\bat (?:async |new )?([\w$.<>\[\]#]{1,160})? ?\(?((?:file://)?[\w./\\@+~-]{1,300}):(\d{1,7})"
+    r"\bat (?:async |new )?(?:([\w$.<>\[\]#]{1,160}) ?\()?"
+    r"((?:file://)?[\w./\\@+~-]{1,300}):(\d{1,7})"
 )
 _LINE = re.compile(r":(\d{1,7})\b(?::in [`']([\w.#?!]{1,120}))?")
-_BEFORE = re.compile(r"[\w./\\@+~-]{3,300}\Z")
 _IMPORT = re.compile(r"(?m)^[>\s.]{0,8}(?:from ([\w.]{1,120}) )?import ([\w., *()]{1,200})")
 _URL = re.compile(r"\b(?:https?|ftp)://[^\s<>\"')\]]+")
 _VERSION = re.compile(
@@ -85,7 +85,7 @@ def mentions(title: str, body: str) -> Mentions:
     title = title[:MAX_TEXT]
     whole = f"{title}\n{body}"
     links = tuple(_permalinks(whole))
-    frames = tuple(_frames(whole))[:MAX_KEPT]
+    frames = tuple(islice(_frames(whole), MAX_KEPT))
     clean = cleaned(body)
     prose, code = split(clean)
     return Mentions(
@@ -225,10 +225,10 @@ def _frames(text: str) -> Iterator[Frame]:
         yield Frame(
             match[2].removeprefix("file://").replace("\\", "/"), int(match[3]), name, trace + 1
         )
-    for match in () if calls else _LINE.finditer(text):
-        path = _BEFORE.search(text[max(0, match.start() - 300) : match.start()])
-        if path and _is_source(path[0]):
-            yield Frame(path[0].replace("\\", "/"), int(match[1]), match[2] or "", trace + 2)
+    for run in () if calls else _RUN.finditer(text):
+        path = run[0][-300:]
+        if _is_source(path) and (line := _LINE.match(text, run.end())):
+            yield Frame(path.replace("\\", "/"), int(line[1]), line[2] or "", trace + 2)
 
 
 def _is_source(path: str) -> bool:

@@ -55,7 +55,7 @@ def links(
     group = order[at[known]]
     fan = counts[group]
     sources = np.repeat(used_units[known], fan)
-    offsets = np.arange(fan.sum()) - np.repeat(np.r_[0, np.cumsum(fan)[:-1]], fan)
+    offsets = np.arange(fan.sum()) - np.repeat(np.cumsum(fan) - fan, fan)
     targets = flat[np.repeat(starts[group], fan) + offsets]
     weights = 1.0 / np.repeat(fan, fan)
     kept = sources != targets

@@ -45,7 +45,6 @@ UNIT: Mapping[str, float] = MappingProxyType(
         "class is named": 0.5,
         "in a traceback": 0.5,
         "quoted message": 0.5,
-        "similar commits touched it": 0.75,
         "score of its file": 0.5,
         "rank of its file": 0.5,
         "length": 4.0,
