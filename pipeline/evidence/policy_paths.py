@@ -33,19 +33,26 @@ def _table(**rows: str) -> dict[str, str]:
         "shells": "a shell or debugger runs it",
         "versions": "it configures version control",
         "owners": "it says who must review",
+        "installed": "it is what a package manager installs",
+        "secrets": "tools keep credentials there",
+        "settings": "tools keep their settings there",
     }
     return {name: reasons[kind] for kind, names in rows.items() for name in names.split()}
 
 
 REFUSED_FOLDERS = _table(
     ci=".ci .circleci .buildkite .drone .semaphore .teamcity .tekton .travis .woodpecker"
-    " .forgejo .gitea .builds .azuredevops .azure-pipelines zuul.d .zuul.d",
-    hooks=".husky .lefthook",
+    " .forgejo .gitea .builds .azuredevops .azure-pipelines zuul.d .zuul.d .dagger .dependabot",
+    hooks=".husky .lefthook .hooks githooks git-hooks .git-hooks",
     agents=".claude .cursor .codex .gemini .windsurf .roo .continue .junie .kiro .aider .agents"
     " .clinerules .amazonq .augment .trae .qwen .kilocode .opencode .openhands .goose .codeium"
-    " .tabnine .crush .copilot .void .factory .rovodev .prism",
+    " .tabnine .crush .copilot .void .factory .rovodev .prism .agent .devin .jules"
+    " .openhands_instructions .coderabbit .sourcery",
     editor=".devcontainer .vscode .idea .zed .fleet .vs .theia .replit",
-    packages=".cargo .yarn .bundle .mvn .pip .mise .conda .pixi",
+    packages=".cargo .yarn .bundle .mvn .pip .mise .conda .pixi .nuget .composer .gem",
+    installed="node_modules bower_components site-packages .venv",
+    settings=".config",
+    secrets=".ssh .docker .aws .kube .gnupg .azure .gcloud",
     versions=".hg .svn .bzr .jj .sl",
     shells=".direnv .ipython .jupyter",
 )
@@ -59,21 +66,27 @@ REFUSED_FILES = _table(
     " screwdriver.yaml screwdriver.yml .teamcity.kts .travis-ci.yml .gocd.yaml .sr.ht.yml"
     " .builds.yml tekton.yaml cloudbuild.json codeship-steps.yml codeship-services.yml"
     " shippable.yml .codefresh.yml codefresh.yml .magnum.yml solano.yml tddium.yml .vela.yml"
-    " .harness.yaml .kodiak.toml bors.toml",
+    " .harness.yaml .kodiak.toml bors.toml .cnb.yml dependabot.yml dependabot.yaml dagger.json",
     owners="codeowners",
     hooks=".pre-commit-config.yaml .pre-commit-config.yml .pre-commit-hooks.yaml lefthook.yml"
     " .lefthook.yml lefthook.yaml .lefthook.yaml .huskyrc .huskyrc.json .lintstagedrc"
-    " .lintstagedrc.json .overcommit.yml",
+    " .lintstagedrc.json .overcommit.yml prek.toml .prek.toml pre-commit pre-merge-commit"
+    " prepare-commit-msg commit-msg post-commit applypatch-msg pre-applypatch post-applypatch"
+    " pre-rebase post-checkout post-merge pre-push pre-receive post-receive post-update"
+    " post-rewrite sendemail-validate fsmonitor-watchman reference-transaction push-to-checkout"
+    " pre-auto-gc proc-receive",
     agents="claude.md claude.local.md agents.md agents.override.md agent.md gemini.md qwen.md"
     " .mcp.json mcp.json copilot-instructions.md .cursorrules .cursorignore .windsurfrules"
     " .clinerules .goosehints .roomodes .roorules .aider.conf.yml .aider.model.settings.yml"
     " opencode.json opencode.jsonc crush.md warp.md .kilocodemodes .rules .cursorindexingignore"
-    " .aiexclude .aiignore .windsurfignore .augment-guidelines .continuerc.json",
+    " .aiexclude .aiignore .windsurfignore .augment-guidelines .continuerc.json"
+    " .openhands_instructions .coderabbit.yaml .coderabbit.yml .sourcery.yaml .sourcery.yml"
+    " jules.md devin.md .devin.md",
     editor=".devcontainer.json devcontainer.json .dir-locals.el .exrc .nvimrc .vimrc",
     packages=".npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs pip.conf pip.ini .pypirc .netrc _netrc"
     " .envrc uv.toml bunfig.toml .curlrc .wgetrc .condarc .gemrc nuget.config mise.toml .mise.toml"
     " mise.local.toml .mise.local.toml .pnp.cjs .pnp.loader.mjs .pnpmfile.mjs .pnpmfile.js .bowerrc"
-    " .mambarc",
+    " .mambarc dotnet-tools.json gradle-wrapper.jar maven-wrapper.jar .dockercfg",
     versions=".hgrc .hgsub .hgsubstate",
     shells=".bashrc .bash_profile .bash_login .profile .zshrc .zshenv .zprofile .zlogin .kshrc"
     " .cshrc .tcshrc .login .logout .inputrc .gdbinit .lldbinit .pdbrc .pythonrc .pythonrc.py"

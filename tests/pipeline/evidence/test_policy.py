@@ -60,6 +60,9 @@ GOOD = change("pkg/core.py", "def f():\n    return 2\n", "def f():\n    return 1
         change("docs/.gitignore", "*.pyc\n"),
         change("pkg/github.py"),
         change("pkg/console.py"),
+        change("src/hooks/use-agent.ts"),
+        change("docs/pre-commit.md"),
+        change("pkg/config/docker.py"),
         change("docs/über-ß.md"),
         change("pkg/x~10.txt.bak"),
         change("app/tasks.py"),
@@ -91,6 +94,11 @@ CLAUDE.md AGENTS.md sub/agents.md GEMINI.md .claude/x .cursor/rules .cursorrules
 .vscode/tasks.json .npmrc sub/.npmrc .yarnrc .yarnrc.yml pip.conf .pypirc .netrc /etc/passwd
 ../x a/../x a/.. ./x a/./x a//x C:/x ~/x a\\\\x git~1/x GIT~1/config .git./x .git::$INDEX/x
 gi7eba~1/x con NUL.txt aux.c sub/COM1.py lpt9 name. a/b?c x<y
+prek.toml .config/mise/config.toml .config/dotnet-tools.json dotnet-tools.json
+gradle/wrapper/gradle-wrapper.jar hooks/pre-commit .hooks/pre-commit githooks/x x/commit-msg
+.dependabot/config.yml dependabot.yml .agent/rules.md .openhands_instructions .devin/x .jules/x
+.coderabbit.yaml .sourcery.yaml .ssh/authorized_keys .docker/config.json .aws/credentials
+node_modules/x/index.js web/Node_Modules/x.js .cnb.yml .dagger/x .venv/bin/x
 .openhands/setup.sh .prism/x mise.toml .mise.toml .hg/hgrc .bashrc .gdbinit sub/.direnv/x
 .huskyrc.js .lintstagedrc.cjs lint-staged.config.js x.code-workspace a/b.instructions.md
 .vſcode/tasks.json .VSCODE/x ．git/config .ｇit/config .gıthub/x ＣLAUDE.md
