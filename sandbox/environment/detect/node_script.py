@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,6 +29,7 @@ _NOT_TESTS = re.compile(
     r"types?|check-types|dtslint|tsd|audit|coverage|size|commitlint|publint|attw|knip|evalmd|ls|"
     r"clean|readme|docs?)(?:$|[\s:-])"
 )
+_QUOTED_OR_END = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.|(?P<end>&&|;)""", re.DOTALL)
 _CHECKED_ONLY = re.compile(r"(?:npx )?(?:vue-)?tsc\b[^&;]*--noEmit\b[^&;]*")
 _TEST_WORD = re.compile(
     r"(^|[:_-])(tests?|unit|spec|mocha|jest|vitest|node|tests-only|ci)($|[:_-])"
@@ -68,6 +69,9 @@ def _follow(scripts: Mapping[str, str], name: str, depth: int) -> TestScript:
     steps = _steps(scripts[name], scripts)
     tests = [one for one in steps if not _is_check(one)] or steps
     chosen = _best(tests, scripts)
+    hooks: Literal["", "other", "needed"] = "other" if around.strip() else ""
+    if not chosen:
+        return TestScript(name, "", "exit_code", "needed" if built else hooks)
     built = built or any(_BUILDS.search(one) for one in tests[: tests.index(chosen)])
     called = _called(chosen, scripts)
     if called and called != name and depth < _DEPTH:
@@ -78,7 +82,6 @@ def _follow(scripts: Mapping[str, str], name: str, depth: int) -> TestScript:
     # Options reach only the last command of a script, so a runner before others is none.
     if built and steps[-1] != chosen:
         runner = "exit_code"
-    hooks: Literal["", "other", "needed"] = "other" if around.strip() else ""
     return TestScript(name, "" if alone else chosen, runner, "needed" if built else hooks)
 
 
@@ -93,7 +96,7 @@ def _matching(word: str, scripts: Mapping[str, str]) -> list[str]:
 def _steps(script: str, scripts: Mapping[str, str]) -> list[str]:
     """Commands in order; those of run-s as calls of their scripts. Pipes stay in one piece."""
     steps: list[str] = []
-    for step in re.split(r"&&|;", script):
+    for step in _split(script):
         series = _SERIES.match(step.strip())
         if series:
             names = [word for word in _words(series["rest"]) if not word.startswith("-")]
@@ -103,12 +106,22 @@ def _steps(script: str, scripts: Mapping[str, str]) -> list[str]:
     return steps[:50] or [script]
 
 
+def _split(script: str) -> Iterator[str]:
+    """What stands between `&&` and `;` that no quotes hold."""
+    start = 0
+    for found in _QUOTED_OR_END.finditer(script):
+        if found["end"]:
+            yield script[start : found.start()]
+            start = found.end()
+    yield script[start:]
+
+
 def _is_check(step: str) -> bool:
     return bool(_NOT_TESTS.search(_program(step)) or _CHECKED_ONLY.fullmatch(step))
 
 
 def _best(steps: list[str], scripts: Mapping[str, str]) -> str:
-    """The step that leads to a known runner, else one named for tests, else the last."""
+    """The step that leads to a known runner, else one named for tests, else "": all of them."""
     for step in steps:
         if runner_of(step) != "exit_code" or runner_of(_body(step, scripts)) != "exit_code":
             return step
@@ -116,7 +129,7 @@ def _best(steps: list[str], scripts: Mapping[str, str]) -> str:
         if set(_words(step)) & _OTHERS or set(_words(_body(step, scripts))) & _OTHERS:
             return step
     named = [step for step in steps if _TEST_WORD.search(_called(step, scripts))]
-    return named[0] if named else steps[-1]
+    return named[0] if named else steps[0] if len(steps) == 1 else ""
 
 
 def _body(step: str, scripts: Mapping[str, str]) -> str:
