@@ -56,7 +56,7 @@ async def make_plan(source: Source, hints: tuple[str, ...] = ()) -> EnvironmentP
         packages=tuple(dict.fromkeys((*config.apt, *found.packages, *steps.packages))),
         variables=_variables(steps.variables, config.vars),
         hosts=config.hosts,
-        image=config.image or steps.image,
+        image=config.image,
         notes=tuple(_printable(note) for note in (*steps.notes, *found.notes)[:NOTE_LIMIT]),
     )
 

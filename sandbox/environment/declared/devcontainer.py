@@ -11,7 +11,8 @@ from sandbox.environment.documents import read_json, read_text, table, texts
 
 PATHS = (".devcontainer/devcontainer.json", ".devcontainer.json")
 _COMMANDS = ("onCreateCommand", "updateContentCommand", "postCreateCommand")
-# What would run on, or give away, the machine around the container, or build an image on it.
+# What would run on, or give away, the machine around the container, or choose its image: such
+# images move, and what they hold is seldom needed. `env.image` of prism.yml is for that.
 _IGNORED = (
     "mounts",
     "workspaceMount",
@@ -25,13 +26,13 @@ _IGNORED = (
     "dockerComposeFile",
     "features",
     "postStartCommand",
+    "image",
 )
 _EDITOR = re.compile(r"\$\{\w+:")
-_IMAGE = re.compile(r"[a-z0-9][\w./:@-]{0,300}", re.IGNORECASE)
 
 
 async def declared_by_devcontainer(source: Source, files: tuple[str, ...]) -> Declared | None:
-    """Create commands, literal variables and the image's name; None without the file."""
+    """Create commands and literal variables; None without the file."""
     path = next((one for one in PATHS if one in files), "")
     if not path:
         return None
@@ -43,13 +44,11 @@ async def declared_by_devcontainer(source: Source, files: tuple[str, ...]) -> De
     notes += [f"{path}: a command was left out: it {one.note}." for one in converted if one.note]
     if len(usable) < len(commands):
         notes.append(f"{path}: a command was left out: it uses a variable of the editor.")
-    image = content.get("image")
     return Declared(
         origin=path,
         setup=tuple(one.line for one in converted if one.line),
         packages=tuple(dict.fromkeys(name for one in converted for name in one.packages)),
         variables=_variables(content),
-        image=image if isinstance(image, str) and _IMAGE.fullmatch(image) else "",
         notes=tuple(notes),
     )
 

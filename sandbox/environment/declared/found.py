@@ -14,5 +14,4 @@ class Declared:
     setup: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
-    image: str = ""
     notes: tuple[str, ...] = ()
