@@ -1,56 +1,28 @@
-"""Definitions in one source file, by tree-sitter: what `outline` shows and votes compare.
+"""Definitions in one text of a work tree: what `outline` shows and votes compare.
 
-Static only: text is parsed, never imported or run. The single importer of tree-sitter.
+The same reading as the index's, for texts that are in no commit yet. Static only.
 """
 
-import ast
-import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
-from pathlib import PurePosixPath
 
-import tree_sitter_javascript
-import tree_sitter_python
-import tree_sitter_typescript
-from tree_sitter import Language, Node, Parser
+from pipeline.index.guard import MAX_BYTES
+from pipeline.index.languages import language_of, spec_of
+from pipeline.index.languages.reader import TimeOut
+from pipeline.index.languages.reader import parses as is_clean
+from pipeline.index.parse import parse
 
-MAX_BYTES = 500_000
-MAX_SIGNATURE = 160
+__all__ = ["MAX_BYTES", "Unit", "enclosing", "language_of", "parses", "units"]
 
-_LANGUAGES = {
-    ".py": "python",
-    ".pyi": "python",
-    ".js": "javascript",
-    ".jsx": "javascript",
-    ".mjs": "javascript",
-    ".cjs": "javascript",
-    ".ts": "typescript",
-    ".mts": "typescript",
-    ".cts": "typescript",
-    ".tsx": "tsx",
-}
-_KINDS = {
-    "class_definition": "class",
-    "function_definition": "function",
-    "class_declaration": "class",
-    "abstract_class_declaration": "class",
-    "class": "class",
-    "interface_declaration": "interface",
-    "enum_declaration": "enum",
-    "function_declaration": "function",
-    "generator_function_declaration": "function",
-    "method_definition": "method",
-}
-_FUNCTION_VALUES = {"arrow_function", "function_expression", "generator_function", "class"}
+DEADLINE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
     """One definition. `name` is qualified (`Class.method`); lines are 1-based and inclusive.
 
-    `kind` is class, function, method, interface or enum. `start` includes decorators.
-    `signature` is the definition's head on one line, cut to 160 characters.
+    `kind` is class, function or method. `start` includes decorators. `signature` is the
+    definition's head on one line, cut to 160 characters.
     """
 
     name: str
@@ -60,21 +32,24 @@ class Unit:
     signature: str
 
 
-def language_of(path: str) -> str | None:
-    """python, javascript, typescript or tsx by the file's suffix, None when not one of them."""
-    return _LANGUAGES.get(PurePosixPath(path).suffix.lower())
-
-
 def units(path: str, text: str) -> tuple[Unit, ...]:
     """Find the definitions of a file, in order of their first line.
 
-    Empty when the language is unknown or the text is over 500 kB. A file with syntax errors
-    gives what could still be read. Costs about 0.1 ms per kB.
+    Empty when the language is unknown, or the file is one that the index only cuts into chunks
+    (over 1 MB, minified, generated). A file with syntax errors gives what could still be read.
     """
-    tree = _parse(path, text)
-    if tree is None:
-        return ()
-    return tuple(_walk(tree))
+    found = parse(path, text.encode("utf-8", "surrogateescape"), DEADLINE_S).definitions
+    classes = {one.name for one in found if one.kind == "class"}
+    return tuple(
+        Unit(
+            name=one.name,
+            kind="method" if _is_method(one.name, one.kind, classes) else one.kind,
+            start=one.start,
+            end=one.end,
+            signature=one.signature,
+        )
+        for one in found
+    )
 
 
 def enclosing(found: Iterable[Unit], line: int) -> Unit | None:
@@ -84,90 +59,16 @@ def enclosing(found: Iterable[Unit], line: int) -> Unit | None:
 
 
 def parses(path: str, text: str) -> bool | None:
-    """Whether the text is free of syntax errors; None when the language is unknown or it is huge.
-
-    Python is judged by the running interpreter's own compiler front end where tree-sitter, which
-    is lenient, sees no error.
-    """
-    root = _parse(path, text)
-    if root is None:
+    """Whether the text is free of syntax errors; None when the language is unknown, the text is
+    huge or takes too long. Python is judged by the running interpreter's own front end."""
+    spec = spec_of(path)
+    if spec is None or len(text.encode("utf-8", "surrogateescape")) > MAX_BYTES:
         return None
-    if root.has_error:
-        return False
-    return _compiles(text) if language_of(path) == "python" else True
-
-
-def _compiles(text: str) -> bool:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
-
-
-@cache
-def _language(name: str) -> Language:
-    load: dict[str, Callable[[], object]] = {
-        "python": tree_sitter_python.language,
-        "javascript": tree_sitter_javascript.language,
-        "typescript": tree_sitter_typescript.language_typescript,
-        "tsx": tree_sitter_typescript.language_tsx,
-    }
-    return Language(load[name]())
-
-
-def _parse(path: str, text: str) -> Node | None:
-    name = language_of(path)
-    data = text.encode(errors="surrogateescape")
-    if name is None or len(data) > MAX_BYTES:
+        return is_clean(spec, text, DEADLINE_S)
+    except TimeOut:
         return None
-    return Parser(_language(name)).parse(data).root_node
 
 
-def _walk(root: Node) -> Iterable[Unit]:
-    """Depth first without recursion: generated files nest deeper than Python's stack."""
-    stack: list[tuple[Node, str, bool]] = [(root, "", False)]
-    while stack:
-        node, scope, in_class = stack.pop()
-        found = _definition(node, scope, in_class)
-        inner = (found.name, found.kind == "class") if found else (scope, in_class)
-        if found:
-            yield found
-        stack.extend((child, *inner) for child in reversed(node.named_children))
-
-
-def _definition(node: Node, scope: str, in_class: bool) -> Unit | None:
-    kind, name_node = _KINDS.get(node.type), node.child_by_field_name("name")
-    if node.type == "variable_declarator":
-        value = node.child_by_field_name("value")
-        if value is None or value.type not in _FUNCTION_VALUES:
-            return None
-        kind = "class" if value.type == "class" else "function"
-    if kind is None or name_node is None or not node.is_named:
-        return None
-    if kind == "function" and in_class:
-        kind = "method"
-    outer = node.parent if node.parent and node.parent.type == "decorated_definition" else node
-    name = _text(name_node)
-    return Unit(
-        name=f"{scope}.{name}" if scope else name,
-        kind=kind,
-        start=outer.start_point.row + 1,
-        end=outer.end_point.row + 1,
-        signature=_signature(node),
-    )
-
-
-def _signature(node: Node) -> str:
-    value = node.child_by_field_name("value")
-    body = (value or node).child_by_field_name("body")
-    whole = node.text or b""
-    head = whole[: body.start_byte - node.start_byte] if body else whole
-    line = " ".join(head.decode(errors="replace").split()).rstrip(" {")
-    return line if len(line) <= MAX_SIGNATURE else line[: MAX_SIGNATURE - 1] + "…"
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode(errors="replace")
+def _is_method(name: str, kind: str, classes: set[str]) -> bool:
+    return kind == "function" and name.rpartition(".")[0] in classes

@@ -3,10 +3,11 @@
 A query's patterns are told apart by what they capture:
 `@class`, `@function` a definition with `@name`, perhaps `@owner`, `@base`, `@body`, `@doc`;
 `@scope` with `@name` something that only qualifies the names in it; `@import` with `@module`,
-`@name`, `@alias` (or these as `#set!`); `@call` a callee, up to `@until` when that is inside it;
-`@export` an exported name; `@string` the inside of a literal, unless `@skip` caught the same node.
-Of patterns that match one definition or `@import` node the first in the query counts; `@base` is
-collected from all.
+`@name`, `@alias` (or these as `#set!`); `@call` a callee, or a call whose callee ends with the
+field that `#set! until` names (a pattern over both would stay open through a whole chain);
+`@export` an exported name; `@string` the inside of a literal, unless `@skip` caught the same
+node. Of patterns that match one definition or `@import` node the first in the query counts;
+`@base` is collected from all.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,13 +17,14 @@ from time import monotonic
 
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
-from pipeline.index.languages.naming import documentation, head, target
+from pipeline.index.languages.limits import watch
+from pipeline.index.languages.naming import MAX_CALLEE, documentation, head, target
 from pipeline.index.languages.spec import Found, Spec
 from pipeline.index.languages.strings import MIN_LENGTH, pieces
 from pipeline.index.values import Call, Definition, Import
 
 _CHUNK = 1 << 16
-_MAX_STATES = 1 << 14
+_MAX_STATES = 1 << 11
 _CATEGORIES = ("class", "function", "scope", "import", "call", "export", "string", "skip")
 _MAX_COMMENTS = 30
 _MAX_HEAD = 4_000
@@ -32,7 +34,7 @@ _Match = tuple[int, _Captured]
 
 
 class TimeOut(Exception):
-    """A file took longer to read than its deadline."""
+    """A file took longer to read than its deadline, or more memory than any file should."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,10 @@ def read(spec: Spec, text: str, deadline_s: float) -> Found:
 
 def parses(spec: Spec, text: str, deadline_s: float) -> bool:
     """Whether a text is free of syntax errors. Raises TimeOut."""
+    if spec.compiles:
+        return spec.compiles(text)
     end = monotonic() + deadline_s
-    root = _tree(_grammar(spec), text.encode("utf-8", "replace"), end)
-    return not root.has_error and (spec.compiles is None or spec.compiles(text))
+    return not _tree(_grammar(spec), text.encode("utf-8", "replace"), end).has_error
 
 
 @cache
@@ -86,13 +89,11 @@ def _tree(grammar: _Grammar, data: bytes, end: float) -> Node:
     def chunk(offset: int, _point: object) -> bytes:
         return data[offset : offset + _CHUNK]
 
-    def late(*_progress: object) -> bool:
-        return monotonic() > end
-
-    try:
-        return Parser(grammar.language).parse(chunk, progress_callback=late).root_node
-    except ValueError as error:
-        raise TimeOut from error
+    with watch(end) as exceeded:
+        try:
+            return Parser(grammar.language).parse(chunk, progress_callback=exceeded).root_node
+        except ValueError as error:
+            raise TimeOut from error
 
 
 def _by_query(spec: Spec, data: bytes, end: float) -> Found:
@@ -106,7 +107,7 @@ def _by_query(spec: Spec, data: bytes, end: float) -> Found:
     return Found(
         tuple(mark.definition for mark in marks if mark.definition),
         tuple(dict.fromkeys(_imports(spec, grammar, data, found["import"]))),
-        tuple(_calls(data, marks, found["call"])),
+        tuple(_calls(grammar, data, marks, found["call"])),
         tuple(dict.fromkeys(_text(data, c["export"][0]) for _, c in found["export"])),
         tuple(dict.fromkeys(_strings(data, found))),
         root.has_error,
@@ -265,25 +266,31 @@ def _import_start(match: _Match) -> int:
     return match[1]["import"][0].start_byte
 
 
-def _calls(data: bytes, marks: Sequence[_Mark], matches: Sequence[_Match]) -> Iterator[Call]:
+def _calls(
+    grammar: _Grammar, data: bytes, marks: Sequence[_Mark], matches: Sequence[_Match]
+) -> Iterator[Call]:
     around = [_MODULE]
     following, count = 0, len(marks)
-    for begin, end, line in sorted(_callees(matches)):
+    for begin, end, line in sorted(_callees(grammar, matches)):
         while following < count and marks[following].start <= begin:
             around.append(marks[following])
             following += 1
         while len(around) > 1 and around[-1].end <= begin:
             around.pop()
-        called = target(data[begin:end].decode("utf-8", "replace"))
+        # Of an endless chain only the end: every call of it begins at the same byte.
+        text = data[max(begin, end - MAX_CALLEE - 1) : end].decode("utf-8", "replace")
+        called = target(text)
         # A function that is called where it is written has no name to look for.
         if called and called != "()" and "{" not in called:
             yield Call(around[-1].owner, called, line)
 
 
-def _callees(matches: Sequence[_Match]) -> Iterator[tuple[int, int, int]]:
-    for _, captured in matches:
-        node = captured["call"][0]
-        last = captured["until"][0] if "until" in captured else node
+def _callees(grammar: _Grammar, matches: Sequence[_Match]) -> Iterator[tuple[int, int, int]]:
+    for index, captured in matches:
+        node = last = captured["call"][0]
+        until = grammar.settings[index].get("until")
+        if until:
+            last = node.child_by_field_name(until) or node
         yield node.start_byte, last.end_byte, last.end_point[0] + 1
 
 

@@ -38,8 +38,8 @@ class Spec:
     `languages/reader.py` explains. `wrappers` are the types of nodes around a definition that
     belong to it (`export`, decorators), `attributes` those of siblings before it. `rename` tidies
     a definition's name, `imports` turns one match into imports. `is_test` tells test files by
-    name. `own` reads a text without tree-sitter, None when it cannot; `compiles` finds errors
-    that the lenient grammar lets pass.
+    name. `own` reads a text without tree-sitter, None when it cannot; `compiles` judges
+    syntax in place of the grammar, which is lenient.
     """
 
     name: str

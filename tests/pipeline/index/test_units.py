@@ -42,15 +42,15 @@ def test_python() -> None:
 
 
 def test_typescript_and_javascript() -> None:
-    """Classes, methods, functions kept in constants, interfaces, enums."""
+    """Classes (interfaces and enums too), methods, functions kept in constants."""
     found = [(u.name, u.kind) for u in units("a.ts", TYPESCRIPT)]
     assert found == [
         ("A", "class"),
         ("A.f", "method"),
         ("g", "function"),
-        ("I", "interface"),
+        ("I", "class"),
         ("z", "function"),
-        ("E", "enum"),
+        ("E", "class"),
     ]
     script = "module.exports = {}\nclass Q { m() {} }\nconst h = function () {}\nlet n = 1\n"
     assert [u.name for u in units("a.js", script)] == ["Q", "Q.m", "h"]
@@ -68,6 +68,12 @@ def test_typescript_and_javascript() -> None:
         ("a.js", "function () {\n", False),
         ("a.tsx", "const a = <div>{x}</div>;\n", True),
         ("a.md", "def f(:\n", None),
+        ("a.go", "func f() {\n", False),
+        ("a.rs", "fn f() {}\n", True),
+        ("a.java", "class A { void f( }\n", False),
+        ("a.cpp", "int A::f() { return 1; }\n", True),
+        ("a.rb", "def f\n", False),
+        ("a.php", "<?php function f() {}\n", True),
         ("a.py", "#" * (MAX_BYTES + 1), None),
     ],
 )

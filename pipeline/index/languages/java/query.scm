@@ -18,8 +18,7 @@
 (import_declaration (_) @path (asterisk) @all) @import
 (import_declaration (_) @path) @import
 
-(method_invocation !object name: (_) @call)
-(method_invocation object: (_) name: (_) @until) @call
+((method_invocation) @call (#set! until "name"))
 (object_creation_expression type: (_) @call)
 (method_reference) @call
 

@@ -26,9 +26,9 @@
 (require_expression (binary_expression right: (string (string_content) @file))) @import
 
 (function_call_expression function: (_) @call)
-(member_call_expression object: (_) name: (_) @until) @call
-(nullsafe_member_call_expression object: (_) name: (_) @until) @call
-(scoped_call_expression scope: (_) name: (_) @until) @call
+((member_call_expression) @call (#set! until "name"))
+((nullsafe_member_call_expression) @call (#set! until "name"))
+((scoped_call_expression) @call (#set! until "name"))
 (object_creation_expression . [(name) (qualified_name)] @call)
 
 (string_content) @string

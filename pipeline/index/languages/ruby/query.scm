@@ -26,8 +26,7 @@
   arguments: (argument_list (simple_symbol) (string (string_content) @module))) @import
   (#eq? @how "autoload"))
 
-(call !receiver method: (_) @call)
-(call receiver: (_) method: (_) @until) @call
+((call) @call (#set! until "method"))
 
 (string (string_content) @string)
 (heredoc_content) @string
