@@ -4,6 +4,7 @@ The container has no network. A second one shares its loopback interface and car
 one port to the proxy's unix socket; the proxy decides what leaves this machine.
 """
 
+import logging
 import os
 import ssl
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
@@ -27,6 +28,7 @@ from sandbox.network.sockets import require_local_engine, socket_folder
 from sandbox.network.upstream import Connect, Streams, Upstream, connect, tls_context
 
 CACHE = "PRISM_SETUP_CACHE"
+_LOG = logging.getLogger(__name__)
 
 
 def _none() -> tuple[str, ...]:
@@ -144,6 +146,8 @@ async def egress_for(
     """The way out for a plan: its ecosystems' registries, the operator's own, admitted hosts."""
     beyond = outside or Outside()
     own = await operator_registries(ecosystems(plan), environ, beyond.clients)
+    for note in own.notes:
+        _LOG.warning(note)
     async with egress(
         engine,
         container,

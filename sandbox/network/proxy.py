@@ -8,7 +8,7 @@ connection is one strictly parsed sequence of requests, nothing is buffered whol
 import asyncio
 import os
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,7 @@ import h11
 
 from sandbox.network.authority import Authority
 from sandbox.network.cache import Cache, Stored, cache_key, may_be_cached
+from sandbox.network.credentials import Credential, authorization_for
 from sandbox.network.exchange import ask, begin_keeping, find_kept
 from sandbox.network.refusals import Refusals
 from sandbox.network.request import (
@@ -50,13 +51,13 @@ class ProxyLimits:
 class Proxy:
     """Answers the clients of one set-up.
 
-    `credentials` are the operator's, added for their own origins; `cache` may be shared.
+    `credentials` are the operator's, added below their own paths; `cache` may be shared.
     """
 
     upstream: Upstream
     authority: Authority
     cache: Cache | None = None
-    credentials: Mapping[Origin, str] = field(default_factory=dict)
+    credentials: Collection[Credential] = ()
     limits: ProxyLimits = field(default_factory=ProxyLimits)
     refusals: Refusals = field(default_factory=Refusals)
     arrived: asyncio.Event = field(default_factory=asyncio.Event)  # the forwarder reached us
@@ -221,7 +222,7 @@ class _Client:
             raise Refused(405, "git fetch is refused: it needs POST, which is not listed here.")
         await proxy.upstream.addresses(wanted.origin)
         body = await self._body(GIT_BODY_LIMIT if wanted.is_fetch else 0)
-        secret = proxy.credentials.get(wanted.origin, "")
+        secret = authorization_for(proxy.credentials, wanted.origin, wanted.target)
         cache = proxy.cache
         if cache is None or not may_be_cached(wanted, has_credentials=bool(secret)):
             await self._pass_on(wanted, body, secret, None)

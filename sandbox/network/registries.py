@@ -10,15 +10,22 @@ import netrc
 import re
 import shutil
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from sandbox.environment.passthrough import addresses_in, installer_environment, tokens_in
+from sandbox.environment.passthrough import (
+    addresses_in,
+    installer_environment,
+    notes_on,
+    tokens_in,
+)
 from sandbox.network.allow import split_authority
+from sandbox.network.credentials import Credential, prefix_of
 from sandbox.network.request import Origin
 
+AUTH = "PRISM_SETUP_AUTH"
 _ASK_S = 20.0
 _PIP = re.compile(
     r"^(?:global|install|user|site)\.(index-url|extra-index-url)=(['\"])(.*)\2$", re.MULTILINE
@@ -40,11 +47,13 @@ _QUESTIONS: Mapping[str, tuple[str, ...]] = {
 @dataclass(frozen=True, slots=True)
 class Registries:
     """`hosts` are entries of an allow list, `env` variables of the clients without passwords,
-    `credentials` the Authorization of each origin that wants one."""
+    `credentials` what is sent to them and below which path, `notes` what of the configuration
+    cannot be used."""
 
     hosts: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
-    credentials: Mapping[Origin, str] = field(default_factory=dict, repr=False)
+    credentials: tuple[Credential, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 async def operator_registries(
@@ -64,14 +73,20 @@ async def operator_registries(
     rc = _npmrc(environ) if "node" in ecosystems else ""
     addresses = [
         *addresses_in(configured),
-        *_NPM_REGISTRY.findall(rc),
-        *heard.get("debian", "").split(),
+        *(("", address) for address in _NPM_REGISTRY.findall(rc)),
+        *(("", address) for address in heard.get("debian", "").split()),
+        *((AUTH, address) for address in environ.get(AUTH, "").split()),
     ]
-    origins = {one: origin for one in addresses if (origin := _origin(one)) is not None}
+    places = [
+        _Place(address, origin, prefix_of(address, name), name)
+        for name, address in dict.fromkeys(addresses)
+        if (origin := _origin(address)) is not None
+    ]
     return Registries(
-        hosts=tuple(dict.fromkeys(_entry(origin) for origin in origins.values())),
+        hosts=tuple(dict.fromkeys(place.origin.authority for place in places)),
         env=installer_environment(configured),
-        credentials=_credentials(origins, configured, rc),
+        credentials=_credentials(places, configured, rc),
+        notes=notes_on(configured),
     )
 
 
@@ -130,37 +145,64 @@ def _read(path: str) -> str:
         return ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An address of the configuration, with the path that it is for and its variable."""
+
+    address: str = field(repr=False)
+    origin: Origin
+    prefix: str
+    variable: str
+
+
 def _credentials(
-    origins: Mapping[str, Origin], environ: Mapping[str, str], npmrc: str
-) -> dict[Origin, str]:
-    """Later ones win: netrc, npm's file, cargo's tokens, what an address itself holds."""
-    found = _netrc_credentials(origins.values(), environ)
-    for host, _, kind, value in _NPM_TOKEN.findall(npmrc):
-        for origin in origins.values():
-            if origin.authority == host and origin.scheme == "https":
-                found[origin] = f"{'Bearer' if kind == '_authToken' else 'Basic'} {value}"
-    for address, token in tokens_in(environ).items():
-        if index := _origin(address):
-            found[index] = token
-    for address, origin in origins.items():
-        parts = urlsplit(address)
+    places: Sequence[_Place], environ: Mapping[str, str], npmrc: str
+) -> tuple[Credential, ...]:
+    """Later ones win at the same path: netrc, npm's file, cargo's tokens, the addresses' own."""
+    found: dict[tuple[Origin, str], str] = _netrc_credentials(places, environ)
+    used = {place.origin for place in places}
+    for host, path, kind, value in _NPM_TOKEN.findall(npmrc):
+        origin = _origin(f"https://{host}")
+        if origin in used:
+            word = f"{'Bearer' if kind == '_authToken' else 'Basic'} {value}"
+            found[origin, prefix_of(f"https://{host}{path}")] = word
+    for index, token in tokens_in(environ).items():
+        if (origin := _origin(index)) is not None:
+            found[origin, prefix_of(index, "CARGO_")] = token
+    for place in places:
+        parts = urlsplit(place.address)
         if parts.username or parts.password:
-            found[origin] = _basic(unquote(parts.username or ""), unquote(parts.password or ""))
-    return found
+            word = _basic(unquote(parts.username or ""), unquote(parts.password or ""))
+            found[place.origin, place.prefix] = word
+    _widen(found, places)
+    return tuple(Credential(*place, authorization=word) for place, word in found.items())
+
+
+def _widen(found: dict[tuple[Origin, str], str], places: Sequence[_Place]) -> None:
+    """Give addresses of PRISM_SETUP_AUTH without a password of their own that of their host.
+
+    A host with several has none of them there: nobody could tell which is meant.
+    """
+    for place in places:
+        words = {word for (origin, _), word in found.items() if origin == place.origin}
+        if place.variable == AUTH and len(words) == 1:
+            found.setdefault((place.origin, place.prefix), words.pop())
 
 
 def _netrc_credentials(
-    origins: Collection[Origin], environ: Mapping[str, str]
-) -> dict[Origin, str]:
+    places: Sequence[_Place], environ: Mapping[str, str]
+) -> dict[tuple[Origin, str], str]:
     path = environ.get("NETRC") or f"{environ.get('HOME', '')}/.netrc"
     try:
         known = netrc.netrc(path).hosts
     except (OSError, netrc.NetrcParseError):
         return {}
     return {
-        origin: _basic(known[origin.host][0], known[origin.host][2] or "")
-        for origin in origins
-        if origin.host in known and origin.scheme == "https"
+        (place.origin, place.prefix): _basic(
+            known[place.origin.host][0], known[place.origin.host][2] or ""
+        )
+        for place in places
+        if place.origin.host in known and place.origin.scheme == "https"
     }
 
 
@@ -177,7 +219,3 @@ def _origin(address: str) -> Origin | None:
     except ValueError:
         return None
     return Origin(parts.scheme, host, port or (443 if parts.scheme == "https" else 80))
-
-
-def _entry(origin: Origin) -> str:
-    return origin.authority

@@ -8,6 +8,7 @@ import pytest
 
 from sandbox.network.authority import Authority
 from sandbox.network.cache import Cache
+from sandbox.network.credentials import Credential
 from sandbox.network.proxy import ProxyLimits
 from sandbox.network.request import Origin
 from sandbox.network.upstream import tls_context
@@ -306,18 +307,22 @@ async def test_certificates_are_of_this_set_up(open_way) -> None:
 
 
 async def test_credentials(registry, open_way, answer, tmp_path) -> None:
-    """The operator's word goes to its own origin alone, and such answers are not kept."""
-    origin = Origin("https", "pypi.org", 443)
+    """The operator's word goes to its own origin and path alone, and such answers are not kept."""
+    own = Credential(Origin("https", "pypi.org", 443), "/own/", "Basic eA==")
     page = answer(headers=(("Cache-Control", "max-age=600"),))
-    registry.answers["/simple/"] = page
+    for path in ("/own/simple/", "/other/", "/own/../other/", "/own/%2e%2e/other/"):
+        registry.answers[path] = page
     cache = Cache(tmp_path / "cache")
-    async with open_way("pypi.org", HOST, credentials={origin: "Basic eA=="}, cache=cache) as way:
-        await way.get("https://pypi.org/simple/", "Authorization: Basic b3RoZXI=")
-        await way.get("https://pypi.org/simple/")
-        await way.get(f"https://{HOST}/simple/")
-        await way.get("http://pypi.org/simple/")
+    async with open_way("pypi.org", HOST, credentials=(own,), cache=cache) as way:
+        await way.get("https://pypi.org/own/simple/", "Authorization: Basic b3RoZXI=")
+        await way.get("https://pypi.org/own/simple/")
+        await way.get("https://pypi.org/other/", "Authorization: Basic b3RoZXI=")
+        for path in ("/other/", "/own/../other/", "/own/%2e%2e/other/", "//own/simple/"):
+            await way.get(f"https://pypi.org{path}")
+        await way.get(f"https://{HOST}/own/simple/")
+        await way.get("http://pypi.org/own/simple/")
     sent = [headers.get("authorization") for _, _, headers, _ in registry.requests]
-    assert sent == ["Basic eA==", "Basic eA==", None, None]
+    assert sent == ["Basic eA==", "Basic eA==", "Basic b3RoZXI=", *[None] * 6]
 
 
 async def test_packages_are_fetched_once(registry, open_way, answer, tmp_path) -> None:
