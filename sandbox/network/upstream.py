@@ -23,6 +23,10 @@ CONNECT_S, READ_S, IDLE_S = 15.0, 60.0, 20.0
 BLOCK = 131_072
 _HEAD_LIMIT = 65_536
 _ADDRESSES = 4  # tried in turn
+_UNCHECKED = (
+    "only a wildcard lists it, and the proxy of this network would look it up unchecked; name "
+    "the host itself"
+)
 
 
 class UpstreamFailed(Exception):
@@ -73,7 +77,8 @@ class Upstream:
 
     `tls` says whom upstream certificates are checked against; `own` are this machine's
     addresses. `dial` opens the connections (tests lead it to a server of theirs). Where names
-    are `relayed`, the operator's own proxy resolves them and nothing is looked up here.
+    are `relayed`, the operator's own proxy resolves them and nothing is looked up here: only
+    hosts that somebody wrote down are asked of it, because their addresses cannot be checked.
     """
 
     def __init__(
@@ -105,12 +110,14 @@ class Upstream:
                 "this set-up may not reach that port" if known else "this set-up may not reach it"
             )
             raise Refused(403, reason, _refused_name(origin))
+        private = any(entry.private_allowed for entry in entries)
         if self._relayed(origin.host):
+            if not private:
+                raise Refused(403, _UNCHECKED, _refused_name(origin))
             return (origin.host,)
         found = await self._resolver.addresses(origin.host)
         if not found:
             raise UpstreamFailed(f"{origin.host} has no address.")
-        private = any(entry.private_allowed for entry in entries)
         refusals = {
             each: address_refusal(each, self._own, private_allowed=private) for each in found
         }

@@ -66,6 +66,20 @@ async def test_names_are_not_looked_up(open_way) -> None:
             assert await client.tunnel("evil.test:443") == 403
 
 
+@pytest.mark.parametrize("entry", ["*", "*.test", "public+registry.test", "*.test:443"])
+async def test_wildcards_do_not_reach_a_network_proxy(open_way, entry: str) -> None:
+    """It would resolve a name that nobody wrote down, to an address that nobody checks."""
+    async with open_way(entry) as way:
+        way.proxy.upstream._relayed = Relay("p.test", 3128, direct=("direct.test",)).serves
+        async with way.client() as client:
+            assert await client.tunnel("registry.test:443") == 403
+        assert (way.lookups, way.dialled) == ([], [])
+        assert "name the host itself" in way.proxy.refusals.sentences()[0]
+    async with open_way(entry, "registry.test") as way:
+        way.proxy.upstream._relayed = Relay("p.test", 3128).serves
+        assert (await way.get("https://registry.test/"))[0] == 404
+
+
 def test_which_names_are_relayed() -> None:
     """All but those of NO_PROXY, and never an address."""
     relay = relay_in({"https_proxy": "proxy.test:8080", "NO_PROXY": "corp.test,.b.test,*.c.test"})
