@@ -24,7 +24,7 @@ ENTRY_LIMIT = 512 << 20
 FOREVER_S = 10 * 365 * 86400.0
 _MAGIC = b"prism-cache-1\n"
 _TAIL = 32 + 4 + len(_MAGIC)  # checksum of all before it, length of the head, mark
-_VARY = {b"accept", b"accept-encoding", b"origin", b"user-agent", b"x-forwarded-proto", b""}
+_VARY = {b"accept", b"accept-encoding", b"origin", b"x-forwarded-proto", b""}
 # Names of files that a registry never replaces: a version is published once.
 _IMMUTABLE = {
     "files.pythonhosted.org": r"/packages/.+\.(whl|tar\.gz|zip|tar\.bz2|metadata)",

@@ -142,7 +142,8 @@ def test_age_counts() -> None:
     page = wanted("pypi.org/simple/a/")
     rules = [(b"cache-control", b"max-age=600"), (b"age", b"500")]
     assert fresh_for_s(page, 200, rules) == 100
-    assert fresh_for_s(page, 200, [*rules, (b"vary", b"cookie")]) == 0
+    for name in (b"cookie", b"user-agent", b"Accept, User-Agent", b"authorization", b"*"):
+        assert fresh_for_s(page, 200, [*rules, (b"vary", name)]) == 0
 
 
 def test_what_could_be_kept() -> None:
