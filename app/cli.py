@@ -195,6 +195,24 @@ def index_stats(repository: str, commit: str) -> None:
         sys.exit(asyncio.run(commands.stats(read_settings(), repository, commit)))
 
 
+@index.command("search")
+@click.argument("repository")
+@click.argument("query")
+@click.option("--commit", default="", help="Which commit (default: the newest).")
+@click.option("--tests", is_flag=True, help="Test code too.")
+def index_search(repository: str, query: str, commit: str, tests: bool) -> None:
+    """Print the files, definitions and pieces of code that fit QUERY.
+
+    QUERY is a name, the end of a path, a regular expression or a piece of code. Ends with 1 when
+    nothing fits.
+    """
+    with plain_errors(), term_as_interrupt():
+        from app.index import commands
+
+        asked = commands.search(read_settings(), repository, commit, query, tests=tests)
+        sys.exit(asyncio.run(asked))
+
+
 @index.command("rank")
 @click.argument("repository")
 @click.option("--commit", default="", help="Which commit (default: the newest).")

@@ -1,4 +1,4 @@
-"""`prism index build | stats | rank`: make the code index of a repository, and ask it."""
+"""`prism index build | stats | search | rank`: make the code index of a repository, and ask it."""
 
 import asyncio
 import sys
@@ -15,8 +15,12 @@ from app.index import view
 from app.index.opening import built, store_of
 from app.settings import Settings, require_data_dir
 from pipeline.index.build import BuildStats
+from pipeline.index.graph import build_graph
 from pipeline.index.rank.rank import rank as ranking_of
+from pipeline.index.search.search import CodeSearch
 from pipeline.index.store import Index
+
+NOTHING_FOUND = 1
 
 
 async def build(settings: Settings, named: str, commit: str) -> int:
@@ -32,6 +36,23 @@ async def stats(settings: Settings, named: str, commit: str) -> int:
         size = store.stat().st_size
         _print(await asyncio.to_thread(view.stats_text, index, size))
     return 0
+
+
+async def search(settings: Settings, named: str, commit: str, query: str, *, tests: bool) -> int:
+    """Print files, definitions and code that fit a query; returns 1 when nothing does."""
+    async with _index(settings, named, commit) as (index, _, _):
+        text = await asyncio.to_thread(_search_text, index, query, tests)
+    _print(text or f"Nothing in this commit is like {view.one_line(query)!r}.")
+    return 0 if text else NOTHING_FOUND
+
+
+def _search_text(index: Index, query: str, tests: bool) -> str:
+    wanted = CodeSearch(index, build_graph(index))
+    return view.search_text(
+        wanted.find_file(query, tests=tests),
+        wanted.find_code_def(query, tests=tests),
+        wanted.find_code_content(query, tests=tests),
+    )
 
 
 async def rank(settings: Settings, named: str, commit: str, issue: Path | None, top: int) -> int:

@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from app.environment.view import clean, size
 from pipeline.index.build import BuildStats
+from pipeline.index.search.values import FileHit, Found, Hit
 from pipeline.index.store import FileRow, Index
 from pipeline.index.values import Ranking, Scored
 
 SHOWN_PARTS = 4
+SHOWN_LINES = 8
 
 
 def one_line(text: str) -> str:
@@ -47,6 +50,37 @@ def stats_text(index: Index, store_bytes: int) -> str:
     lines += list(_degraded(files))
     lines.append(f"store: {size(store_bytes)}, shared by all commits of the repository")
     return "\n".join(lines)
+
+
+def search_text(files: Found[FileHit], definitions: Found[Hit], code: Found[Hit]) -> str:
+    """What was found, one place a line; "" when there is nothing at all."""
+    parts: list[tuple[str, list[str], Found[Any]]] = [
+        ("files", [f"{one_line(hit.path)}  ({hit.lines} lines)" for hit in files.hits], files),
+        ("definitions", [_definition(hit) for hit in definitions.hits], definitions),
+        ("code", [f"{one_line(hit.id)}  lines {_numbers(hit.lines)}" for hit in code.hits], code),
+    ]
+    lines = []
+    for name, places, found in parts:
+        if places or found.hidden:
+            lines += [name, *(f"  {place}" for place in places), *_left_out(found)]
+    return "\n".join(lines)
+
+
+def _definition(hit: Hit) -> str:
+    alike = "" if hit.match == "exact" else f", {hit.match} {hit.score:.2f}"
+    return f"{one_line(hit.id)}  lines {hit.start}–{hit.end}{alike}"
+
+
+def _numbers(lines: Sequence[int]) -> str:
+    more = ", …" if len(lines) > SHOWN_LINES else ""
+    return ", ".join(str(line) for line in lines[:SHOWN_LINES]) + more
+
+
+def _left_out(found: Found[Any]) -> Iterator[str]:
+    if found.more:
+        yield f"  … and {found.more} more"
+    if found.hidden:
+        yield f"  {found.hidden} in test code (--tests shows them)"
 
 
 def ranking_text(ranking: Ranking, top: int) -> str:

@@ -67,6 +67,24 @@ def test_an_issue_is_ranked(tmp_path: Path) -> None:
     assert piped.stdout == ended.stdout
 
 
+def test_a_query_finds_files_definitions_and_code(tmp_path: Path) -> None:
+    """Test code only when asked for; nothing found is told by the exit code too."""
+    repository = str(tmp_path / "r")
+    commit(tmp_path / "r", {**FILES, "tests/test_total.py": "def total():\n    pass\n"})
+    ended = prism_index(tmp_path, "search", repository, "total")
+    assert ended.exit_code == 0, ended.stderr
+    lines = ended.stdout.splitlines()
+    assert lines[:2] == ["definitions", "  shop/orders.py:Order.total  lines 2–3"]
+    assert "  1 in test code (--tests shows them)" in lines
+    with_tests = prism_index(tmp_path, "search", repository, "total", "--tests").stdout
+    assert "  tests/test_total.py:total  lines 1–2" in with_tests.splitlines()
+    by_path = prism_index(tmp_path, "search", repository, "shop/mail.py").stdout
+    assert by_path.splitlines()[:2] == ["files", "  shop/mail.py  (2 lines)"]
+    nothing = prism_index(tmp_path, "search", repository, "zzqqxx = 1")
+    assert nothing.exit_code == 1
+    assert "Nothing in this commit" in nothing.stdout
+
+
 def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
     """An unknown commit, no repository, no commit, an empty issue."""
     folder, empty = tmp_path / "r", tmp_path / "empty"
