@@ -23,10 +23,12 @@ _WORD = re.compile(r"[A-Za-z_]\w*|\d{3,}")
 _ASIDE = frozenset(
     """
     doc docs documentation example examples tool tools build benchmark benchmarks asv_bench gallery
-    galleries tutorial tutorials script scripts ci demo demos sample samples release
+    galleries tutorial tutorials script scripts ci demo demos sample samples release dist vendor
+    third_party node_modules
     """.split()  # noqa: SIM905 - a list of strings is hard to read
 )
-_INDEX_FILES = frozenset({"__init__.py"})
+# Mostly re-exports, or no code at all.
+_BARE = ("__init__.py", ".pyi", ".d.ts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Arrays:
     first: Ints
     file_lengths: Ints
     aside: Floats
-    index_file: Floats
+    bare: Floats
     minority: Floats
     units: Field
     text: Field
@@ -101,7 +103,7 @@ def arrays(paths: Sequence[str], languages: Sequence[str], counted: Sequence[Cou
         first=first,
         file_lengths=file_lengths,
         aside=np.array([float(is_aside(path)) for path in paths]),
-        index_file=np.array([float(_base(path) in _INDEX_FILES) for path in paths]),
+        bare=np.array([float(path.endswith(_BARE)) for path in paths]),
         minority=_minority(languages),
         units=units,
         text=text,

@@ -71,8 +71,8 @@ def signals(arrays: Arrays, past: History, found: Mentions, title: str) -> Signa
             "in a traceback": in_trace,
             "changed lately": past.recent,
             "length": np.log1p(arrays.file_lengths) / DAMPING,
-            "index file": arrays.index_file,
-            "documentation, example or tool": arrays.aside,
+            "package or declaration file": arrays.bare,
+            "documentation, example, tool or copy": arrays.aside,
             "not the project's language": arrays.minority,
         },
         {

@@ -27,8 +27,8 @@ FILE: Mapping[str, float] = MappingProxyType(
         "in a traceback": 0.5,
         "changed lately": 0.5,
         "length": -1.0,
-        "index file": -0.5,
-        "documentation, example or tool": -2.0,
+        "package or declaration file": -0.5,
+        "documentation, example, tool or copy": -2.0,
         "not the project's language": -1.0,
     }
 )
@@ -57,8 +57,8 @@ UNIT: Mapping[str, float] = MappingProxyType(
 AS_THEY_ARE = frozenset(
     {
         "length",
-        "index file",
-        "documentation, example or tool",
+        "package or declaration file",
+        "documentation, example, tool or copy",
         "not the project's language",
         "score of its file",
         "rank of its file",
