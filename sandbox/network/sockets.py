@@ -1,9 +1,13 @@
 """Where the proxy's socket lies, so that this process and the engine both see it."""
 
+import errno
 import os
+import re
 import shutil
+import socket
 import stat
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +20,8 @@ from sandbox.errors import EngineUnavailable, SandboxError
 DIRECTORY, VOLUME = "PRISM_SOCKET_DIR", "PRISM_SOCKET_VOLUME"
 INSIDE = "/run/prism"
 _NAME = "proxy"
+_MADE = re.compile(r"[0-9a-f]{32}")
+_MAKING_S = 3600.0
 _PATH_LIMIT = 100  # the kernel takes 107 bytes
 _LOCAL = {"", "localhost", "127.0.0.1", "::1"}
 
@@ -69,6 +75,37 @@ def socket_folder(environ: Mapping[str, str]) -> Iterator[SocketFolder]:
             yield SocketFolder(path, str(folder), f"{INSIDE}/{_NAME}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep_sockets(environ: Mapping[str, str]) -> int:
+    """Remove folders of proxies that ended without doing so; returns how many.
+
+    The kernel knows whether a socket has an owner, whatever process or container that is. A
+    folder without a socket is being made, unless it is old.
+    """
+    try:
+        folders = list(_parent(environ).iterdir())
+    except (OSError, SandboxError):
+        return 0  # it is said when a socket is needed
+    gone = [folder for folder in folders if _MADE.fullmatch(folder.name) and _is_left(folder)]
+    for folder in gone:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(gone)
+
+
+def _is_left(folder: Path) -> bool:
+    """Whether nobody listens. Asked as what the socket is not, so that its owner hears nothing."""
+    try:
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            return False
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as probe:
+            probe.connect(str(folder / _NAME))
+    except FileNotFoundError:
+        return found.st_mtime < time.time() - _MAKING_S
+    except OSError as error:
+        return error.errno == errno.ECONNREFUSED
+    return False
 
 
 def _parent(environ: Mapping[str, str]) -> Path:

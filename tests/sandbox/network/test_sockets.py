@@ -1,6 +1,9 @@
 """Where the proxy's socket lies, and the arguments of the container that mounts it."""
 
 import os
+import socket
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +13,7 @@ import pytest
 from sandbox.engine.owner import OWNER, this_process
 from sandbox.errors import EngineUnavailable, SandboxError
 from sandbox.network.sidecar import sidecar_args
-from sandbox.network.sockets import require_local_engine, socket_folder
+from sandbox.network.sockets import require_local_engine, socket_folder, sweep_sockets
 
 
 @pytest.fixture
@@ -30,6 +33,57 @@ def test_a_folder_for_each_set_up(short: Path) -> None:
         assert one.path.parent.parent.stat().st_mode & 0o777 == 0o711
         assert (one.mount, one.inside) == (str(one.path.parent), "/run/prism/proxy")
     assert list((short / "sockets").iterdir()) == []
+
+
+_OWNER = """
+import os, socket, sys
+with socket.socket(socket.AF_UNIX) as one:
+    os.mkdir(sys.argv[1])
+    one.bind(sys.argv[1] + "/proxy")
+    one.listen()
+    print("listening", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_folders_that_a_process_left(short: Path) -> None:
+    """A killed owner's are removed; those of living ones, and what is not ours, stay unheard."""
+    environ = {"PRISM_SOCKET_DIR": str(short)}
+    theirs, old, young, other = (short / (letter * 32) for letter in "abcd")
+    arguments = [sys.executable, "-c", _OWNER, str(theirs)]
+    with (
+        socket_folder(environ) as ours,
+        socket.socket(socket.AF_UNIX) as here,
+        subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process,
+    ):
+        here.bind(str(ours.path))
+        here.listen()
+        here.setblocking(False)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"listening\n"
+        for folder in (old, young):
+            folder.mkdir()
+        os.utime(old, (0, 0))
+        other.write_text("no folder")
+        (short / "prism.db").mkdir()
+        os.utime(short / "prism.db", (0, 0))
+        assert sweep_sockets(environ) == 1
+        assert not old.exists()
+        process.kill()
+        process.wait()
+        assert (theirs / "proxy").exists()
+        assert sweep_sockets(environ) == 1
+        left = {ours.path.parent, young, other, short / "prism.db"}
+        assert set(short.iterdir()) == left
+        with pytest.raises(BlockingIOError):
+            here.accept()
+
+
+def test_nothing_to_sweep(tmp_path: Path) -> None:
+    """A folder that cannot be is no error yet: the first socket says so."""
+    (tmp_path / "file").write_text("")
+    assert sweep_sockets({"PRISM_SOCKET_DIR": str(tmp_path / "file")}) == 0
+    assert sweep_sockets({"PRISM_SOCKET_VOLUME": "prism-sockets"}) == 0
 
 
 def test_a_volume_by_its_name(short: Path) -> None:
