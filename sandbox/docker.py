@@ -1,5 +1,6 @@
 """The container backend: environments are images, workspaces hardened containers."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
@@ -32,6 +33,7 @@ from sandbox.engine.state import EnvironmentState
 from sandbox.engine.store import Stored, list_stored, prune, remove_environments
 from sandbox.engine.watch import DiskWatch
 from sandbox.errors import EngineUnavailable, SandboxError
+from sandbox.network.sockets import sweep_sockets
 from sandbox.workspace import ShellWorkspace
 
 LANGUAGES: tuple[Language, ...] = ("python", "node", "go", "rust", "java", "ruby", "php")
@@ -148,7 +150,9 @@ class DockerSandbox:
 
         What this process or another living one works with is never touched. `alone` says that
         no other process can be using the instance, not even one that cannot be seen from here.
+        Folders of sockets that nobody listens on go as well.
         """
+        await asyncio.to_thread(sweep_sockets, self._builder.environ)
         try:
             return await self._engine.call(lambda c: remove_orphans(c, self._instance, alone))
         except APIError as error:

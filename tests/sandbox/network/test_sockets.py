@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.docker import DockerSandbox
 from sandbox.engine.owner import OWNER, this_process
 from sandbox.errors import EngineUnavailable, SandboxError
 from sandbox.network.sidecar import sidecar_args
@@ -77,6 +78,21 @@ def test_folders_that_a_process_left(short: Path) -> None:
         assert set(short.iterdir()) == left
         with pytest.raises(BlockingIOError):
             here.accept()
+
+
+@pytest.mark.engine
+async def test_the_sandbox_sweeps(short: Path) -> None:
+    """What is done at every start of a worker and now and then includes the sockets."""
+    (short / ("a" * 32)).mkdir()
+    os.utime(short / ("a" * 32), (0, 0))
+    sandbox = DockerSandbox(
+        instance=f"sockets-{os.getpid()}", environ={"PRISM_SOCKET_DIR": str(short)}
+    )
+    try:
+        await sandbox.remove_orphans()
+    finally:
+        await sandbox.close()
+    assert list(short.iterdir()) == []
 
 
 def test_nothing_to_sweep(tmp_path: Path) -> None:
