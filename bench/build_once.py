@@ -28,14 +28,15 @@ def main() -> None:
         build_graph(index)
     done = time.perf_counter()
     end_spare()
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    parser = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    parsers = resource.getrusage(resource.RUSAGE_CHILDREN)
     found = {
         "parse_s": built - start,
         "seconds": done - start,
         "files": stats.parsed,
         "bytes": stats.parsed_bytes,
-        "memory_mb": (own + (os.cpu_count() or 1) * parser) / 1000,
+        "memory_mb": (own.ru_maxrss + (os.cpu_count() or 1) * parsers.ru_maxrss) / 1000,
+        "cpu_s": own.ru_utime + own.ru_stime + parsers.ru_utime + parsers.ru_stime,
     }
     print(json.dumps(found))
 

@@ -34,6 +34,12 @@ ASKED = "django__django"
 ROUNDS = 2
 NEXT_COMMITS = 10
 QUERIES, ISSUES = 150, 60
+KEYS = {
+    "LocAgent": "locagent",
+    "RepoGraph": "repograph",
+    "universal-ctags": "ctags",
+    "aider's repo map": "aider",
+}
 Json = dict[str, Any]
 
 
@@ -62,13 +68,14 @@ def full(mirror: Path, name: str, peers: Peers, scratch: Path) -> list[Row]:
     seconds, parse_s = median(r["seconds"] for r in runs), median(r["parse_s"] for r in runs)
     files, size = runs[0]["files"], runs[0]["bytes"] / 1e6
     memory = max(run["memory_mb"] for run in runs)
-    speed = f"{files / seconds:.0f} files/s, {size / seconds:.1f} MB/s, {parse_s:.1f} s to parse"
+    speed = f"{files / seconds:.0f} files/s, {size / seconds:.1f} MB/s, {parse_s:.1f} s to parse, "
+    speed += f"{median(r['cpu_s'] for r in runs):.1f} s of CPU"
     rows = [
         Row(f"{name}_seconds", f"{name}: full build and graph, s", seconds, None, speed),
         Row(f"{name}_memory_mb", f"{name}: peak memory, MB", memory, 1000, "parsers included"),
     ]
     for peer, took in others.items():
-        key = f"{name}_{peer.partition(' ')[0].strip(chr(39)).lower().replace('-', '_')}_ratio"
+        key = f"{name}_{KEYS[peer]}_ratio"
         goal = 0.2 if peer in {"LocAgent", "RepoGraph"} and took.seconds is not None else None
         ratio = None if took.seconds is None else seconds / took.seconds
         detail = took.detail if took.seconds is None else f"{took.seconds:.1f} s; {took.detail}"

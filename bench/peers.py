@@ -5,6 +5,7 @@ in a container without network only.
 """
 
 import os
+import resource
 import shutil
 import subprocess
 import time
@@ -104,7 +105,7 @@ def aider(peers: Peers, tree: Path, scratch: Path) -> Took:
 
 
 def _run(command: list[str], folder: Path, environ: Mapping[str, str] | None = None) -> Took:
-    start = time.perf_counter()
+    before, start = _cpu_s(), time.perf_counter()
     try:
         done = subprocess.run(
             command,
@@ -119,8 +120,16 @@ def _run(command: list[str], folder: Path, environ: Mapping[str, str] | None = N
     except (OSError, subprocess.TimeoutExpired) as error:
         return Took(None, f"did not finish: {error.__class__.__name__}")
     took = time.perf_counter() - start
+    cpu_s = _cpu_s() - before
     last = (done.stdout.strip() or done.stderr.strip() or "–").splitlines()[-1][:80]
     if done.returncode:
         words = (done.stderr.strip() or "no message").splitlines()[-1][:120]
         return Took(None, f"failed after {took:.0f} s: {words}")
-    return Took(took, last)
+    cpu = "" if command[0] == "docker" else f"{cpu_s:.1f} s of CPU; "  # it is the engine's child
+    return Took(took, cpu + last)
+
+
+def _cpu_s() -> float:
+    """What ended children used; on a busy machine it tells more than the clock."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
