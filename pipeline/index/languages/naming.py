@@ -31,8 +31,9 @@ def target(text: str) -> str:
     if len(text) > MAX_CALLEE:
         tail = _TAIL.search(text)
         return "?" + (tail.group() if tail else "")
-    # `->` would close a bracket that was never opened.
-    return _without_brackets(_SEPARATOR.sub(".", text.replace("$", ""))).strip(".")
+    # First the separators: `->` would close a bracket that was never opened.
+    short = _without_brackets(_SEPARATOR.sub(".", text.replace("$", "")))
+    return short.replace("..", ".").strip(".")
 
 
 def _without_brackets(text: str) -> str:

@@ -219,6 +219,10 @@ def _above(spec: Spec, data: bytes, node: Node) -> tuple[int, str]:
     start = first = node.start_point[0]
     comments: list[str] = []
     sibling = node.prev_sibling
+    while sibling is None and node.parent and node.parent.start_byte == node.start_byte:
+        # The first thing in a body: its comment stands before the body.
+        node = node.parent
+        sibling = node.prev_sibling
     for _ in range(_MAX_COMMENTS):
         if sibling is None:
             break
