@@ -11,7 +11,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from app.environment import view
 from app.environment.source import repository
 from app.failures import advice
-from app.services import Backend, open_backend
+from app.services import Backend, open_backend, setup_environ
 from app.settings import Settings, SettingsError
 from pipeline.environment.pin import pinned
 from pipeline.environment.trial import missing_tests
@@ -22,6 +22,8 @@ from sandbox.engine.store import Stored
 from sandbox.environment.config import read_config
 from sandbox.environment.plan import make_plan
 from sandbox.errors import EngineUnavailable, SandboxError, SetupFailed
+from sandbox.network.allow import ecosystems
+from sandbox.network.registries import operator_registries
 
 SETUP_FAILED, NO_TESTS = 1, 3
 LOG_LINES = 60
@@ -38,6 +40,7 @@ async def show(settings: Settings, named: str, commit: str, *, as_yaml: bool) ->
             Console().out(pinned(plan), end="", highlight=False)
             return 0
         config = await read_config(source)
+        own = await operator_registries(ecosystems(plan), setup_environ(settings), {})
         text = view.plan_text(
             plan,
             repository=named,
@@ -45,6 +48,7 @@ async def show(settings: Settings, named: str, commit: str, *, as_yaml: bool) ->
             image=_image(settings, plan),
             untested=config.untested,
             setup_hosts=settings.setup_hosts,
+            own=own,
             cache=await _cache(settings, source),
         )
     Console().out(text, highlight=False)

@@ -12,6 +12,7 @@ from pipeline.environment.trial import missing_tests
 from sandbox.base import Environment, EnvironmentPlan
 from sandbox.engine.store import Stored
 from sandbox.network.allow import admitted, hosts_for
+from sandbox.network.registries import Registries
 
 WIDTH = 12
 _GB = 1e9
@@ -25,9 +26,13 @@ def plan_text(
     image: str,
     untested: bool,
     setup_hosts: str,
+    own: Registries,
     cache: Sequence[str],
 ) -> str:
-    """The whole plan, one part after the other; `cache` are lines on what is stored."""
+    """The whole plan, one part after the other.
+
+    `own` are the operator's registries, `cache` lines on what is stored.
+    """
     environ = {"PRISM_SETUP_HOSTS": setup_hosts}
     rows: list[tuple[str, list[str]]] = [
         ("repository", [f"{repository} at {commit[:12]}"]),
@@ -38,7 +43,7 @@ def plan_text(
         ("variables", [f"{name}={value}" for name, value in plan.variables] or ["–"]),
         ("directory", [plan.directory or "the repository's root"]),
         ("set-up", _numbered(plan.setup) or ["– (nothing to install)"]),
-        ("hosts", list(_hosts(plan, environ))),
+        ("hosts", list(_hosts(plan, environ, own))),
         ("test", [plan.test or "– (no test command found)"]),
         ("results", [_results(plan)] if plan.test else ["–"]),
         ("not used", list(plan.notes) or ["–"]),
@@ -114,8 +119,11 @@ def _tests(environment: Environment) -> Iterator[str]:
         yield f"… and {len(failing) - 10} more"
 
 
-def _hosts(plan: EnvironmentPlan, environ: dict[str, str]) -> Iterator[str]:
+def _hosts(plan: EnvironmentPlan, environ: dict[str, str], own: Registries) -> Iterator[str]:
     yield " ".join(hosts_for(plan, environ)) or "–"
+    if own.hosts:
+        yield f"your own registries: {' '.join(own.hosts)}"
+    yield from own.notes
     refused = [host for host in plan.hosts if not admitted(host, environ)]
     if refused:
         yield f"asked for, not admitted by PRISM_SETUP_HOSTS: {' '.join(refused)}"

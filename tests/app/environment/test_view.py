@@ -8,6 +8,7 @@ import pytest
 from app.environment.view import age, environment_text, plan_text, size, stored_lines
 from sandbox.base import Environment, EnvironmentPlan, TestRun
 from sandbox.engine.store import Stored
+from sandbox.network.registries import Registries
 
 PLAN = EnvironmentPlan(
     language="python",
@@ -26,7 +27,13 @@ PLAN = EnvironmentPlan(
 MIXED = {"a": "pass", "b": "fail"}
 
 
-def shown(plan: EnvironmentPlan, setup_hosts: str = "", *, untested: bool = False) -> str:
+def shown(
+    plan: EnvironmentPlan,
+    setup_hosts: str = "",
+    *,
+    untested: bool = False,
+    own: Registries = Registries(),  # noqa: B008 - frozen
+) -> str:
     """The text of a plan."""
     return plan_text(
         plan,
@@ -35,8 +42,18 @@ def shown(plan: EnvironmentPlan, setup_hosts: str = "", *, untested: bool = Fals
         image="prism-base of this checkout",
         untested=untested,
         setup_hosts=setup_hosts,
+        own=own,
         cache=["nothing yet"],
     )
+
+
+def test_registries_of_the_operator_are_hosts() -> None:
+    """A set-up reaches them as well, and what of their configuration it cannot use is told."""
+    own = Registries(hosts=("pypi.corp.test", "npm.corp.test:8443"), notes=("X is not handed.",))
+    text = shown(PLAN, own=own)
+    assert "your own registries: pypi.corp.test npm.corp.test:8443\n" in text
+    assert "X is not handed." in text
+    assert "your own" not in shown(PLAN)
 
 
 def run(results: dict[str, str], **fields: object) -> TestRun:
