@@ -12,15 +12,20 @@ import yaml
 
 from sandbox.base import Source
 from sandbox.environment.documents import YAML_LIMIT, is_text, typed_yaml
+from sandbox.environment.packages import is_package
 from sandbox.errors import ConfigInvalid
 
 CONFIG_PATH = ".github/prism.yml"
 _COUNT_LIMIT = 200
-_PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(:[a-z0-9]+)?(=[\w.+:~-]+)?")
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _IMAGE = re.compile(r"[a-z0-9][\w./:@-]{0,300}", re.IGNORECASE)
-_RESERVED = re.compile(r"PATH|HOME|VIRTUAL_ENV|BASH_ENV|ENV|LD_.*|PRISM_.*")
+# Who commits is a project's own business; every other variable of git changes what git does.
+_RESERVED = re.compile(
+    r"PATH|HOME|VIRTUAL_ENV|ENV|BASH.*|SHELLOPTS|PS4|IFS|POSIXLY_CORRECT|TMPDIR|CDPATH|GLOBIGNORE|"
+    r"SSH2?_CLIENT|LD_.*|GLIBC_TUNABLES|PRISM_.*|(?i:(?:https?|all|ftp|no)_proxy)|"
+    r"GIT_(?!(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)$).*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +108,13 @@ def _line(key: str, value: object) -> str:
     return value.strip()
 
 
-def _words(pattern: re.Pattern[str], what: str) -> Callable[[str, object], tuple[str, ...]]:
+def _words(is_one: Callable[[str], object], what: str) -> Callable[[str, object], tuple[str, ...]]:
     def read(key: str, value: object) -> tuple[str, ...]:
         listed = value.split() if isinstance(value, str) else value
         if not isinstance(listed, list) or len(listed) > _COUNT_LIMIT:
             raise _invalid(key, f"a list of {what}")
         for one in listed:
-            if not isinstance(one, str) or not pattern.fullmatch(one):
+            if not isinstance(one, str) or not is_one(one):
                 raise _invalid(key, f"a list of {what}, which {str(one)[:60]!r} is not one of")
         return tuple(dict.fromkeys(listed))
 
@@ -117,7 +122,7 @@ def _words(pattern: re.Pattern[str], what: str) -> Callable[[str, object], tuple
 
 
 def _hosts(key: str, value: object) -> tuple[str, ...]:
-    return tuple(host.lower() for host in _words(_HOST, "host names")(key, value))
+    return tuple(host.lower() for host in _words(_HOST.fullmatch, "host names")(key, value))
 
 
 def _variables(key: str, value: object) -> tuple[tuple[str, str], ...]:
@@ -182,7 +187,7 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
     "setup": _lines,
     "test": _line,
     "image": _image,
-    "apt": _words(_PACKAGE, "Debian package names"),
+    "apt": _words(is_package, "exact Debian package names"),
     "vars": _variables,
     "hosts": _hosts,
     "directory": _directory,

@@ -70,6 +70,7 @@ def apt_configuration(port: int, bundle: str) -> str:
         "Acquire::Languages": "none",
         "APT::Install-Recommends": "false",
         "APT::Get::Assume-Yes": "true",
+        "APT::Cmd::Pattern-Only": "true",  # a name with a dot is no regular expression
         "Dpkg::Use-Pty": "0",
         "Dpkg::Options::": "--force-unsafe-io",
     }

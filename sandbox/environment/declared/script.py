@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sandbox.environment.packages import is_package
 from sandbox.environment.tools import install_node_tool, install_python_tool
 
 # No author writes longer ones, and searching them is where hostile text would cost time.
@@ -15,7 +16,6 @@ LINE_LIMIT = 2_000
 _APT = re.compile(
     r"(?:sudo\s+(?:-\w+\s+)*)?(?:[A-Z_]+=\S+\s+)*(?:sudo\s+)?apt(?:-get)?\s+(?P<rest>[^|;&<>`$()]*)"
 )
-_PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(=[\w.+:~-]+)?")
 _IDLE = re.compile(r"#|(true|set -\w+( \w+)?|(true *&& *)*true)$")
 _MISSING = re.compile(
     r"(?:^|&&|;)\s*(mise|asdf|brew|conda|mamba|micromamba|nix|nix-shell|direnv|devbox|rtx)\s",
@@ -129,4 +129,4 @@ def _apt(command: str) -> tuple[str, ...] | None:
     words = [word for word in match["rest"].split() if not word.startswith("-")]
     if words[:1] != ["install"]:
         return ()
-    return tuple(word for word in words[1:] if _PACKAGE.fullmatch(word))
+    return tuple(word for word in words[1:] if is_package(word))
