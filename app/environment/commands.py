@@ -17,11 +17,12 @@ from pipeline.environment.pin import pinned
 from pipeline.environment.trial import missing_tests
 from sandbox.base import Environment, EnvironmentPlan, Source
 from sandbox.docker import DockerSandbox
+from sandbox.engine.declared import require_allowed
 from sandbox.engine.images import image_name, parse_images
 from sandbox.engine.store import Stored
 from sandbox.environment.config import read_config
 from sandbox.environment.plan import make_plan
-from sandbox.errors import EngineUnavailable, SandboxError, SetupFailed
+from sandbox.errors import EngineUnavailable, NotAllowed, SandboxError, SetupFailed
 from sandbox.network.allow import ecosystems
 from sandbox.network.registries import operator_registries
 
@@ -120,13 +121,17 @@ def _print_failure(screen: Console, error: SetupFailed) -> None:
 
 
 def _image(settings: Settings, plan: EnvironmentPlan) -> str:
-    if plan.image:
-        return f"{plan.image}, which the repository asks for"
     if settings.sandbox == "process":
         return "none: plain processes on this machine"
+    images = parse_images(settings.sandbox_images)
+    if plan.image:
+        try:
+            require_allowed(plan.image, {settings.sandbox_image, *images.values()})
+        except NotAllowed as error:
+            return f"{plan.image}: not admitted, so a run ends there. {error}"
+        return f"{plan.image}, which the repository asks for"
     name = image_name(plan.language)
-    given = parse_images(settings.sandbox_images).get(name) or settings.sandbox_image
-    return given or f"prism-{name} of this checkout"
+    return images.get(name) or settings.sandbox_image or f"prism-{name} of this checkout"
 
 
 async def _cache(settings: Settings, source: Source) -> Sequence[str]:

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Any
 
 from sandbox.engine.client import APIError, ImageNotFound
-from sandbox.errors import EngineUnavailable, NotAllowed
+from sandbox.errors import NotAllowed, SetupFailed
 
 REGISTRIES = ("docker.io", "ghcr.io", "mcr.microsoft.com", "public.ecr.aws", "quay.io")
 _DIGEST = re.compile(r"@sha256:[0-9a-f]{64}\Z")
@@ -19,18 +19,16 @@ _DIGEST = re.compile(r"@sha256:[0-9a-f]{64}\Z")
 def declared_image(client: Any, reference: str) -> str:
     """The id of an image that may be had; pulled when the engine lacks it.
 
-    Raises EngineUnavailable when it cannot be.
+    Raises SetupFailed when it cannot be: the engine is there, so waiting would not help.
     """
     try:
-        return str(client.images.get(reference).id)
-    except ImageNotFound:
-        pass
-    try:
-        return str(client.images.pull(reference).id)
+        try:
+            return str(client.images.get(reference).id)
+        except ImageNotFound:
+            return str(client.images.pull(reference).id)
     except APIError as error:
-        raise EngineUnavailable(
-            f"The image {reference}, which the repository asks for, cannot be pulled: {error}"
-        ) from error
+        why = f"The image {reference}, which the repository asks for, cannot be pulled: {error}"
+        raise SetupFailed(f"docker pull {reference}", 1, why) from error
 
 
 def require_allowed(reference: str, admitted: Collection[str]) -> None:

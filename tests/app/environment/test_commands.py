@@ -54,6 +54,28 @@ def test_a_plan_is_shown_without_engine_and_without_running_anything(tmp_path: P
     assert not mark.exists()
 
 
+def test_an_image_that_is_not_admitted_is_told(tmp_path: Path) -> None:
+    """Before any run meets it; what a devcontainer names is only noted."""
+    asked = config("image: python:3.12", "setup: []", "test: sh check.sh")
+    folder = repository(tmp_path / "r", asked)
+    away = {"DOCKER_HOST": "unix:///nonexistent"}
+    ended = prism_env(tmp_path, "show", str(folder), **away)
+    assert ended.exit_code == 0, ended.stderr
+    assert "image       python:3.12: not admitted, so a run ends there. The repo" in ended.stdout
+    named = prism_env(
+        tmp_path, "show", str(folder), **away, PRISM_SANDBOX_IMAGES="base=python:3.12"
+    )
+    assert "image       python:3.12, which the repository asks for" in named.stdout
+    other = {
+        **CHECKED,
+        ".devcontainer.json": '{"image": "mcr.example.org/x:1"}',
+        "Makefile": "test:\n",
+    }
+    ended = prism_env(tmp_path, "show", str(repository(tmp_path / "d", other)), **away)
+    assert "of this checkout\n" in ended.stdout
+    assert ".devcontainer.json: `image` was ignored." in ended.stdout
+
+
 def test_the_yaml_of_a_plan_pins_it(tmp_path: Path) -> None:
     """Exactly the text of the file, nothing around it."""
     given = config("setup: ['echo \"a: b\"']", "test: sh check.sh", "vars: {MODE: '1'}")

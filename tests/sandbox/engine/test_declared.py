@@ -5,7 +5,7 @@ import pytest
 from sandbox.base import EnvironmentPlan
 from sandbox.docker import DockerSandbox, EngineOptions
 from sandbox.engine.declared import registry_of, require_allowed
-from sandbox.errors import NotAllowed
+from sandbox.errors import NotAllowed, SetupFailed
 
 DIGEST = "@sha256:" + "0" * 64
 
@@ -64,4 +64,17 @@ async def test_an_image_the_operator_names_is_had(docker: DockerSandbox, prepare
     assert await sandbox._base_image(plan) == image
     with pytest.raises(NotAllowed):
         await docker._base_image(plan)
+    await sandbox.close()
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("image", ["127.0.0.1:9/none:1", "127.0.0.1:9/none:::1"])
+async def test_an_image_that_cannot_be_had_ends_the_set_up(image: str, shop) -> None:
+    """An engine that is there and cannot pull it would not by waiting: the set-up failed."""
+    sandbox = DockerSandbox(instance="prism-tests", options=EngineOptions(images={"go": image}))
+    plan = EnvironmentPlan("python", (), "", "exit_code", "t", image=image)
+    with pytest.raises(SetupFailed) as caught:
+        await sandbox.prepare(shop, plan, "run-image")
+    assert caught.value.line == f"docker pull {image}"
+    assert "which the repository asks for, cannot be pulled" in caught.value.log
     await sandbox.close()
