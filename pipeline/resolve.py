@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pipeline.environment.prepare import Prepared, prepare_environment
 from pipeline.errors import EmptyRepository
-from pipeline.explore.locate import code_search
+from pipeline.explore.locate import code_search, likely_places
 from pipeline.explore.state import Exploration
 from pipeline.notes import about_repository, environment_note
 from pipeline.recipes.prism import prism
@@ -28,7 +28,9 @@ async def resolve(task: Task, services: Services, recipe: str = "prism") -> Deci
     environment = prepared.environment
     async with services.sandbox.workspace(environment, "explore", services.run) as workspace:
         about = about_repository(environment)
-        x = Exploration(task, services, environment, workspace, about, await code_search(services))
+        code = await code_search(services)
+        places = await likely_places(code, task)
+        x = Exploration(task, services, environment, workspace, about, code, places)
         decision = await RECIPES[recipe](x)
     return replace(decision, untested=prepared.untested, pin=prepared.pin)
 

@@ -1,6 +1,7 @@
 """Builds the script of a whole run from `ScriptedRun`: every answer at the address Prism asks at.
 
-Planners: three turns of looking, then submit_plan (forks: one and submit_plan). Coders: view,
+Planners: three turns of looking, then submit_plan (forks: one and submit_plan). Each turn has a
+call that works without a code index as well, so that a run without one goes on. Coders: view,
 reproduction, edits, tests, submit twice. Verdicts follow from the candidates' data.
 """
 
@@ -89,13 +90,22 @@ def _planner_turns(
         [
             say("I want to know how the project is laid out and where the affected names occur."),
             call("list", path=".", depth=2),
-            call("search_text", pattern=run.search),
+            call("find_code_content", content=run.search),
         ],
         [
             say(f"The behaviour should come from {looks[0]}; I want to see how it is built."),
             *(call("outline", path=path) for path in looks),
+            *(
+                call("find_code_def", definition_name=each.symbol, file_path=each.path)
+                for each in candidate.context
+                if each.symbol
+            ),
         ],
-        [say(f"{place.why or 'This place decides.'} I read it closely."), close],
+        [
+            say(f"{place.why or 'This place decides.'} I read it closely, and what relies on it."),
+            close,
+            call("neighbours", unit=place.path, direction="in", kinds=["imports", "inherits"]),
+        ],
         submit,
     ]
 

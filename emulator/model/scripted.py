@@ -63,8 +63,9 @@ class ScriptedRun:
     """A whole run. Candidates come as G1…, L1.1…, S1… in any order.
 
     `files` maps each path that a patch modifies to its text at the base commit. `search` is the
-    pattern planners search for. `exclusions` is what the Test agent answers. `answers` replaces
-    or adds raw entries by address, e.g. {"global/G2/contrast": [call("answer", …)]}.
+    name or piece of code that planners search for. `exclusions` is what the Test agent answers.
+    `answers` replaces or adds raw entries by address, e.g.
+    {"global/G2/contrast": [call("answer", …)]}.
     """
 
     candidates: tuple[ScriptedCandidate, ...]

@@ -17,8 +17,10 @@ from pipeline.values import Stage
 
 def opening(x: Exploration, role: Literal["planner", "coder"]) -> Transcript:
     """The first message of every agent of a role: the same bytes throughout a run."""
-    filled = render(role, issue=issue_block(x.task), repository=x.about)
-    return Transcript(filled.message)
+    values = {"issue": issue_block(x.task), "repository": x.about}
+    if role == "planner":
+        values["places"] = x.places
+    return Transcript(render(role, **values).message)
 
 
 async def run_planner(

@@ -8,13 +8,16 @@ from pipeline.services import Services
 from pipeline.values import Plan, Stage, Task
 from sandbox.base import Environment, Workspace
 
+NO_PLACES = "(none known: begin with `list` and `search_text`)"
+
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
     """One run while it explores; `workspace` is read by all planners and changed by none.
 
     `about` tells agents how the repository is tested, the same words in every conversation.
-    `code` searches the base commit, None when no index could be built.
+    `code` searches the base commit, None when no index could be built. `places` tells planners
+    where to look first, the same words in every conversation too.
     """
 
     task: Task
@@ -23,6 +26,7 @@ class Exploration:
     workspace: Workspace
     about: str
     code: CodeSearch | None = None
+    places: str = NO_PLACES
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,15 @@ from hypothesis import strategies as st
 
 from emulator.model.builder import build_script
 from emulator.model.diff import Edit, Removal, edits_of
-from emulator.model.script import ScriptError, answer
+from emulator.model.script import Script, ScriptError, answer
 from emulator.model.scripted import ScriptedCandidate, ScriptedRun, call, say
 from pipeline.agent.finishing import plan_from
-from pipeline.agent.loop import run_agent
+from pipeline.agent.loop import AgentRun, run_agent
 from pipeline.agent.roles import CODER, PLANNER
 from pipeline.agent.transcript import Transcript
 from pipeline.agent.writing import occurrences
+from pipeline.index.graph import build_graph
+from pipeline.index.search import CodeSearch
 from pipeline.model.schema import validate
 from pipeline.model.verdicts import (
     CompletenessVerdict,
@@ -29,6 +31,7 @@ from pipeline.model.verdicts import (
 from pipeline.services import CallAddress
 from pipeline.values import Change, Exclusion, Location
 from tests.fakes import LocalWorkspace, scripted_model
+from tests.indexed import indexed
 
 BASE = "def double(x):\n    return x\n\n\ndef half(x):\n    return x\n"
 FIXED = "def double(x):\n    return x * 2\n\n\ndef half(x):\n    return x / 2\n"
@@ -103,27 +106,17 @@ async def test_a_coder_reproduces_its_patch(fix: str, tmp_path: Path) -> None:
     assert await workspace.diff() == fix
 
 
-async def test_a_planner_hands_in_its_plan_at_the_fourth_turn(fix: str, tmp_path: Path) -> None:
-    """A global planner leaves steps 1 and 2 to branch at, and its plan is the candidate's."""
+@pytest.mark.parametrize("is_indexed", [True, False])
+async def test_a_planner_hands_in_its_plan_at_the_fourth_turn(
+    is_indexed: bool, fix: str, tmp_path: Path
+) -> None:
+    """A global planner leaves steps 1 and 2 to branch at, and its plan is the candidate's; with a
+    code index all its calls are carried out, without one enough of them to go on."""
     script = build_script(whole_run(fix))
     workspace = LocalWorkspace(tmp_path / "w", {"calc.py": BASE})
-    async with scripted_model(script) as model:
-        run = await run_agent(
-            model,
-            PLANNER,
-            Transcript("Plan."),
-            PLANNER.tools(workspace, None),
-            CallAddress("global", "G2", ""),
-            60,
-        )
-        fork = await run_agent(
-            model,
-            PLANNER,
-            run.transcript.fork(2).append("Another way."),
-            PLANNER.tools(workspace, None),
-            CallAddress("local", "L2.1", ""),
-            60,
-        )
+    with indexed(tmp_path, {"calc.py": BASE}) as index:
+        code = CodeSearch(index, build_graph(index)) if is_indexed else None
+        run, fork = await planned(script, workspace, code)
     assert (run.exit_status, run.turns, fork.exit_status, fork.turns) == (
         "submitted",
         4,
@@ -133,6 +126,32 @@ async def test_a_planner_hands_in_its_plan_at_the_fourth_turn(fix: str, tmp_path
     assert plan_from(run.output).summary == "Plan of G2."
     assert plan_from(fork.output).solution.strategy == "Write it in the way of L2.1."
     assert fork.transcript.turns[:1] == run.transcript.turns[:1]
+    refused = [block for turn in run.transcript.turns for block in turn.user if "is_error" in block]
+    assert len(refused) == (0 if is_indexed else 3)
+
+
+async def planned(
+    script: Script, workspace: LocalWorkspace, code: CodeSearch | None
+) -> tuple[AgentRun, AgentRun]:
+    """A global planner, and a local one that leaves it."""
+    async with scripted_model(script) as model:
+        run = await run_agent(
+            model,
+            PLANNER,
+            Transcript("Plan."),
+            PLANNER.tools(workspace, code),
+            CallAddress("global", "G2", ""),
+            60,
+        )
+        fork = await run_agent(
+            model,
+            PLANNER,
+            run.transcript.fork(2).append("Another way."),
+            PLANNER.tools(workspace, code),
+            CallAddress("local", "L2.1", ""),
+            60,
+        )
+    return run, fork
 
 
 @pytest.mark.parametrize(

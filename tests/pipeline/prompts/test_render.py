@@ -9,7 +9,7 @@ from pipeline.prompts.render import FOLDER, note, placeholders, render
 from pipeline.values import Change, Location, Plan, Solution, Task
 
 PROMPTS = {
-    "planner": {"issue", "repository"},
+    "planner": {"issue", "repository", "places"},
     "planner_guide": {"guide", "evidence", "difference", "avoid"},
     "planner_again": {"findings", "advice"},
     "planner_branch": {"kept", "earlier", "guide"},
