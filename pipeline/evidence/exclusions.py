@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from pipeline.choose.normalise import changed_units
 from pipeline.errors import BudgetExhausted, ModelRefused
+from pipeline.evidence.near import near_tests
 from pipeline.evidence.runs import file_of
 from pipeline.items import step
 from pipeline.model.ask import ask
@@ -137,7 +138,9 @@ async def _asked(
     prompt = render(
         "exclusions",
         issue=issue_block(task),
-        tests=await _tests_block(services.source, task, sorted(wanted)),
+        tests=await sources_block(
+            services.source, task, sorted(wanted), await near_tests(services, task)
+        ),
     )
     try:
         verdict = await ask(
@@ -184,8 +187,10 @@ async def _test_files(source: Source, exclusions: Iterable[Exclusion]) -> dict[s
     return texts
 
 
-async def _tests_block(source: Source, task: Task, tests: Sequence[str]) -> str:
-    """The ids, then sources of test files, those that share most words with the issue first."""
+async def sources_block(
+    source: Source, task: Task, tests: Sequence[str], near: Sequence[str] = ()
+) -> str:
+    """The ids, then sources of test files: `near` ones, then by words shared with the issue."""
     files = await source.files()
     known = frozenset(files)
     paths = sorted({path for test in tests if (path := file_of(test, known))})
@@ -197,7 +202,8 @@ async def _tests_block(source: Source, task: Task, tests: Sequence[str]) -> str:
     shared = {path: len(issue & set(re.findall(r"\w+", text))) for path, text in texts.items()}
     blocks = [data_block("tests", _cut("\n".join(tests), MAX_IDS))]
     room = MAX_SOURCES
-    for path in sorted(paths, key=lambda path: (-shared[path], path)):
+    place = {path: at for at, path in enumerate(near)}
+    for path in sorted(paths, key=lambda path: (place.get(path, len(near)), -shared[path], path)):
         if len(texts[path]) <= room:
             blocks.append(data_block("test_file", f"{path}\n{texts[path]}"))
             room -= len(texts[path])
