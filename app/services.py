@@ -17,6 +17,7 @@ from sandbox.engine.images import parse_images
 from sandbox.errors import EngineUnavailable
 from sandbox.network.allow import SETTING, operator_entries
 from sandbox.network.egress import CACHE
+from sandbox.network.registries import AUTH, further_addresses
 from sandbox.network.sockets import DIRECTORY, VOLUME
 from sandbox.process import ProcessSandbox
 
@@ -59,6 +60,10 @@ def open_backend(settings: Settings, limits: Limits | None = None) -> Backend:
     except ValueError as error:
         raise SettingsError(f"{SETTING}: {error}") from error
     try:
+        further_addresses({AUTH: settings.setup_auth})
+    except ValueError as error:
+        raise SettingsError(f"{AUTH}: {error}") from error
+    try:
         images = parse_images(settings.sandbox_images)
     except ValueError as error:
         raise SettingsError(f"PRISM_SANDBOX_IMAGES: {error}") from error
@@ -82,6 +87,7 @@ def setup_environ(settings: Settings) -> dict[str, str]:
     """This process's environment with what the settings say about set-ups."""
     said = {
         SETTING: settings.setup_hosts,
+        AUTH: settings.setup_auth,
         CACHE: settings.setup_cache,
         DIRECTORY: settings.socket_dir,
         VOLUME: settings.socket_volume,

@@ -65,6 +65,7 @@ class Settings:
     setup_minutes: float = 15.0  # PRISM_SANDBOX_SETUP_MINUTES
     test_minutes: float = 20.0  # PRISM_SANDBOX_TEST_MINUTES
     setup_hosts: str = ""  # PRISM_SETUP_HOSTS: what repositories may ask for
+    setup_auth: str = field(default="", repr=False)  # PRISM_SETUP_AUTH: where passwords go as well
     setup_cache: str = ""  # PRISM_SETUP_CACHE: folder of downloaded packages
     socket_dir: str = ""  # PRISM_SOCKET_DIR: where set-ups meet their proxy
     socket_volume: str = ""  # PRISM_SOCKET_VOLUME: the volume that folder is the root of
@@ -160,6 +161,7 @@ def _sandbox(get: "_Reader", default: Settings) -> dict[str, Any]:
         "env_max_gb": get.number("PRISM_ENV_MAX_GB", default.env_max_gb),
         "env_max_days": get.number("PRISM_ENV_MAX_DAYS", default.env_max_days),
         "setup_hosts": get.text("PRISM_SETUP_HOSTS"),
+        "setup_auth": get.text("PRISM_SETUP_AUTH"),
         "setup_cache": get.text("PRISM_SETUP_CACHE"),
         "socket_dir": get.text("PRISM_SOCKET_DIR"),
         "socket_volume": get.text("PRISM_SOCKET_VOLUME"),

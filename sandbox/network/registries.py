@@ -75,7 +75,7 @@ async def operator_registries(
         *addresses_in(configured),
         *(("", address) for address in _NPM_REGISTRY.findall(rc)),
         *(("", address) for address in heard.get("debian", "").split()),
-        *((AUTH, address) for address in environ.get(AUTH, "").split()),
+        *((AUTH, address) for address in further_addresses(environ)),
     ]
     places = [
         _Place(address, origin, prefix_of(address, name), name)
@@ -88,6 +88,15 @@ async def operator_registries(
         credentials=_credentials(places, configured, rc),
         notes=notes_on(configured),
     )
+
+
+def further_addresses(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """PRISM_SETUP_AUTH; raises ValueError, without its text, when a word of it is no address."""
+    addresses = tuple(environ.get(AUTH, "").split())
+    for number, address in enumerate(addresses, 1):
+        if "://" not in address or _origin(address) is None:
+            raise ValueError(f"address {number} is no http:// or https:// address of a host.")
+    return addresses
 
 
 async def _ask(question: tuple[str, ...], environ: Mapping[str, str]) -> str:

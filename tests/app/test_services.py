@@ -51,6 +51,8 @@ async def test_the_runtimes_kernel_shows_before_the_engine_was_asked(tmp_path: P
     ("name", "settings"),
     [
         ("PRISM_SETUP_HOSTS", Settings(setup_hosts="https://files.example.org/x")),
+        ("PRISM_SETUP_AUTH", Settings(setup_auth="https://a.test/x b.test/files")),
+        ("PRISM_SETUP_AUTH", Settings(setup_auth="https://me:a/b@c.test/")),
         ("PRISM_SANDBOX_IMAGES", Settings(sandbox_images="cobol=image")),
         ("PRISM_SANDBOX_IMAGES", Settings(sandbox_images="go")),
     ],
