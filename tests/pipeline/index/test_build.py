@@ -150,6 +150,7 @@ def test_many_files_and_folders(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(1800)
 def test_a_hundred_thousand_files(tmp_path: Path) -> None:
     """Neither this process nor its parsers need a gigabyte."""
     _many(tmp_path, 100_000)
