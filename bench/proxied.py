@@ -58,7 +58,7 @@ async def proxied(base: str, rounds: int) -> list[Row]:
 
 def _install(runner: ContainerRunner, env: Mapping[str, str]) -> Work:
     async def work() -> None:
-        outcome = await runner.run(Script(LINE, env=env, timeout_s=300, merged=True))
+        outcome = await runner.run(Script(LINE, env=env, timeout_s=300, merged=True, project=True))
         if outcome.exit_code != 0:
             raise RuntimeError(f"The installation failed:\n{outcome.text[-2000:]}")
 

@@ -221,7 +221,7 @@ class DockerSandbox:
         ):
             runner = await container_runner(self._engine, name, watched)
             sibling = partial(self._workspace, environment, role, run)
-            with closing(QuickRunner(runner, runner.attach)) as quick:
+            with closing(QuickRunner(runner, runner.attach, runner.variables)) as quick:
                 chosen = runner if role == "verify" else quick  # no verdict rests on a channel
                 yield ShellWorkspace(chosen, environment.plan, self._limits, sibling)
 

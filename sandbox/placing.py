@@ -56,7 +56,9 @@ async def change_tree(runner: SetupRunner, source: Source, timeout_s: float) -> 
     """
     layout = runner.layout
     incoming = f"{layout.tree}.incoming"
-    listed = await runner.as_root(Script(script(_OLD_PATHS, layout), output_limit=LIST_LIMIT))
+    listed = await runner.as_root(
+        Script(script(_OLD_PATHS, layout), timeout_s=300, output_limit=LIST_LIMIT)
+    )
     check("reading the old base", listed)
     forget = Script(script(_FORGET, layout), args=(incoming,), timeout_s=300)
     check("making room", await runner.as_root(forget))
@@ -66,7 +68,9 @@ async def change_tree(runner: SetupRunner, source: Source, timeout_s: float) -> 
     check("removing old files", await runner.run(remove))
     settle = Script(script(_SETTLE_ONCE, layout), timeout_s=300, output_limit=LIST_LIMIT)
     check("changing files", await runner.run(settle))
-    check("tidying up", await runner.as_root(Script('rm -rf "$1"', args=(incoming,))))
+    check(
+        "tidying up", await runner.as_root(Script('rm -rf "$1"', args=(incoming,), timeout_s=300))
+    )
 
 
 async def _unpack_and_record(
@@ -93,5 +97,4 @@ async def _unpack_and_record(
 def check(what: str, outcome: Outcome) -> None:
     """Raise SandboxError when a script of the harness failed."""
     if outcome.exit_code != 0:
-        detail = (outcome.stderr or outcome.stdout).decode(errors="replace").strip()[-500:]
-        raise SandboxError(f"Preparing the sandbox failed while {what}: {detail}")
+        raise SandboxError(f"Preparing the sandbox failed while {what}: {outcome.reason}")

@@ -246,8 +246,9 @@ class ProcessSandbox:
             work_git=str(home / "git"),
             scratch=str(home / "tmp"),
         )
+        path = self._environ.get("PATH", os.defpath)
         env = {
-            "PATH": f"{folder / 'venv' / 'bin'}:{self._environ.get('PATH', os.defpath)}",
+            "PATH": f"{folder / 'venv' / 'bin'}:{path}",
             "HOME": str(home / "home"),
             "TMPDIR": layout.scratch,
             "LANG": "C.UTF-8",
@@ -256,7 +257,7 @@ class ProcessSandbox:
             "PYTHONNOUSERSITE": "1",
             "PYTHONPATH": ":".join(str(home / "tree" / path) for path in module_paths),
         }
-        return ProcessRunner(layout, env)
+        return ProcessRunner(layout, env, path)
 
 
 def detach_editable(venv: Path, tree: Path) -> list[str]:

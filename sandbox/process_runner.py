@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import time
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from typing import Any
 
 from sandbox.errors import WorkspaceLost
 from sandbox.output import CappedOutput
-from sandbox.runner import FLOOD_BYTES, Layout, Outcome, Script, chunks
+from sandbox.runner import FLOOD_BYTES, HARNESS, SHELL, SYSTEM_PATH, Layout, Outcome, Script, chunks
 
 # How long output is still read after a command ended while a child of it holds the pipe.
 _GRACE_S = 0.3
@@ -22,12 +23,16 @@ class ProcessRunner:
     """Implements `sandbox.runner.Runner` without any isolation; for trusted code only.
 
     Every process carries a mark in its environment by which it is found again after it left its
-    process group; one that clears its environment as well gets away.
+    process group; one that clears its environment as well gets away. `env` is for lines of the
+    repository alone; on `path` scripts of the harness find their programs.
     """
 
-    def __init__(self, layout: Layout, env: Mapping[str, str]) -> None:
+    def __init__(self, layout: Layout, env: Mapping[str, str], path: str = SYSTEM_PATH) -> None:
         self._layout = layout
         self._env = env
+        self._own = {name: value for name, value in HARNESS.items() if value is not None}
+        self._own["PATH"] = path
+        self._shell = shutil.which("bash", path=path) or SHELL
         self._mark = token_hex(8)
 
     @property
@@ -94,12 +99,12 @@ class ProcessRunner:
     ) -> tuple[
         asyncio.subprocess.Process, list[tuple[asyncio.StreamReader, asyncio.ReadTransport]]
     ]:
-        env = {**self._env, **(script.env or {})}
+        env = {**self._env, **(script.env or {})} if script.project else dict(self._own)
         env |= {"PRISM_WORKSPACE": self._mark, "PRISM_COMMAND": command}
         ends = [os.pipe() for _ in range(1 if script.merged else 2)]
         try:
             process = await asyncio.create_subprocess_exec(
-                *("bash", "-c", script.text, "prism", *script.args),
+                *(self._shell, "-c", script.text, "prism", *script.args),
                 cwd=self._layout.tree,
                 env=env,
                 stdin=asyncio.subprocess.PIPE,

@@ -13,6 +13,19 @@ Stdin = bytes | AsyncIterator[bytes]
 # A command that writes more than this is ended, whatever its own limit keeps of it.
 FLOOD_BYTES = 64 * 1024 * 1024
 
+# What the harness's own scripts run with, whatever a repository puts on PATH, into its home or
+# its variables. None takes a variable of the image away.
+SHELL = "/bin/bash"
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+HARNESS: Mapping[str, str | None] = {
+    "PATH": SYSTEM_PATH,
+    "HOME": "/",
+    "LANG": "C.UTF-8",
+    **dict.fromkeys(("BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "IFS", "TMPDIR")),
+    **dict.fromkeys(("LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "PERL5LIB", "PERL5OPT")),
+    **dict.fromkeys(("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "GIT_DIR", "GIT_EXEC_PATH")),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -37,6 +50,20 @@ class Outcome:
         """`stdout` as text; undecodable bytes are replaced."""
         return self.stdout.decode(errors="replace")
 
+    @property
+    def reason(self) -> str:
+        """Why it failed, for people; never empty."""
+        if self.disk_limit:
+            return "it wrote more to the disk than it may"
+        if self.timed_out:
+            return "it did not end in time"
+        if self.flooded:
+            return "it printed without end"
+        said = (self.stderr or self.stdout).decode(errors="replace").strip()[-500:]
+        if said:
+            return said
+        return "it was ended" if self.exit_code is None else f"exit code {self.exit_code}"
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -54,12 +81,14 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A bash script of the harness with its arguments and limits.
+    """A bash script with its arguments and limits.
 
-    `actor` "sandbox" is the user repository code runs as; "extract" can read the tree and write
-    snapshots, and runs nothing of the repository's. Outputs of harness scripts are kept apart
-    from their errors. `quick` ones may be answered by what repository code could speak for
-    (see `engine.channel`).
+    It is the harness's own, and then finds only the system's programs and no variable that a
+    repository chose, unless `project` says that it is a line of the repository or about it: such
+    a line has the virtual environment on PATH, the home folder and `env`. `actor` "sandbox" is
+    the user repository code runs as; "extract" can read the tree and write snapshots, and runs
+    nothing of the repository's. Outputs of harness scripts are kept apart from their errors.
+    `quick` ones may be answered by what repository code could speak for (see `engine.channel`).
     """
 
     text: str
@@ -71,6 +100,13 @@ class Script:
     env: Mapping[str, str] | None = None
     merged: bool = False
     quick: bool = False
+    project: bool = False
+
+    def __post_init__(self) -> None:
+        if self.env is not None and not self.project:
+            raise ValueError("A script of the harness takes no variables.")
+        if self.project and self.actor != "sandbox":
+            raise ValueError("Lines of a repository run as the sandbox user.")
 
 
 class Runner(Protocol):

@@ -154,8 +154,14 @@ read_tree() {
   fi
   git add -A "$@" >&2
 }
+# Root's own word for the base; and a snapshot is the commit it is named by or none at all.
+read -r base < "$base_git/refs/heads/base"
+[ "$(git rev-parse -q --verify refs/prism/base)" = "$base" ] ||
+  { echo "the recorded base was changed" >&2; exit 3; }
 exists() {
-  git rev-parse -q --verify "refs/prism/$1" >/dev/null || { echo "no such snapshot" >&2; exit 3; }
+  local found
+  found=$(git rev-parse -q --verify "refs/prism/$1") || { echo "no such snapshot" >&2; exit 3; }
+  [ "$found" = "$1" ] || { echo "the snapshot was changed" >&2; exit 3; }
 }
 """
 )
@@ -164,7 +170,6 @@ DIFF = (
     _READ_TREE
     + """
 read_tree --ignore-errors
-base=$(git rev-parse refs/prism/base)
 export GIT_OBJECT_DIRECTORY="$work_git/objects"
 show() {
   GIT_DIR="$1" git diff --cached --binary --full-index --no-ext-diff \\
@@ -188,7 +193,7 @@ SNAPSHOT = (
     _READ_TREE
     + """
 read_tree
-commit=$(git commit-tree -m snapshot -p refs/prism/base "$(git write-tree)")
+commit=$(git commit-tree -m snapshot -p "$base" "$(git write-tree)")
 git update-ref "refs/prism/$commit" "$commit"
 echo "$commit"
 """
@@ -210,7 +215,7 @@ mine=$(mktemp -d "$scratch/restore.XXXXXX")
 trap 'rm -rf "$mine"' EXIT
 cp "$work_git/own/index" "$mine/index"
 export GIT_DIR="$work_git" GIT_INDEX_FILE="$mine/index"
-git read-tree --reset -u "refs/prism/$1"
+git read-tree --reset -u "$1^{tree}"
 git clean -ffdq
 """
 )
@@ -220,7 +225,7 @@ PACK = (
     _READ_TREE
     + """
 for name in "$@"; do exists "$name"; done
-{ printf 'refs/prism/%s\\n' "$@"; echo ^refs/prism/base; } |
+{ printf '%s\\n' "$@" "^$base"; } |
   git -c pack.threads=1 pack-objects --revs --thin --stdout -q
 """
 )
@@ -231,7 +236,7 @@ limit=$1; shift
 git -c pack.threads=1 index-pack --stdin --fix-thin --max-input-size="$limit" >&2
 for name in "$@"; do
   [ "$(git rev-parse -q --verify "$name^{commit}")" = "$name" ]
-  git rev-list --objects --quiet "$name" ^refs/prism/base
+  git rev-list --objects --quiet "$name" "^$base"
   git update-ref "refs/prism/$name" "$name"
 done
 """

@@ -7,10 +7,11 @@ way to the outside, which an `Egress` describes.
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from shlex import quote
 
 from sandbox.base import EnvironmentPlan, Limits, Source
+from sandbox.environment.packages import is_package
 from sandbox.environment.passthrough import secrets_in
 from sandbox.errors import SandboxError, SetupFailed
 from sandbox.network.authority import java_truststore
@@ -35,19 +36,21 @@ from sandbox.scripts import (
 LOG_LIMIT = 20_000
 REFUSALS_SHOWN = 20
 _JAVA, _APT = ".p12", ".apt"  # beside the bundle
-_PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(:[a-z0-9]+)?(=[A-Za-z0-9.+:~-]+)?")
 _INSTALL = """
 set -e
+export APT_CONFIG="$1" DEBIAN_FRONTEND=noninteractive
+shift
 apt-get -qq update
 apt-get -qq install -- "$@"
 apt-get clean
 rm -rf /var/lib/apt/lists/*
 """
+_TIDYING_S = 60.0  # what the harness's own steps get at least
 _PYTHON_TOOLS = re.compile(r"\b(python|pip|py\.?test)[\d.]*(?![\w-])")
 _FIND_SECRETS = 'grep -rlaF -f /dev/stdin "$@" 2>/dev/null | head -3'
 # Credentials and caches of package managers; credentials written there would stay in the image.
 _SCRUB = """
-cd "$HOME" && rm -rf .config/pip .pip .pypirc .npmrc .yarnrc .netrc .git-credentials .docker \\
+cd "$1" && rm -rf .config/pip .pip .pypirc .npmrc .yarnrc .netrc .git-credentials .docker \\
   .config/git .gitconfig .m2/settings.xml .cargo/credentials .cargo/credentials.toml \\
   .cache/pip .cache/uv .npm/_cacache .npm/_logs .cache/yarn
 """
@@ -61,8 +64,9 @@ async def _nothing() -> None:
 class Place:
     """Where a set-up happens. `home` is the user's folder, `bundle` a path for certificates.
 
-    `make_folders` and `clean` are scripts of the harness around everything else; `after_lines`
-    is called once the set-up lines have run.
+    `make_folders` and `clean` are scripts of the harness around everything else, `trusted` is one
+    that fails when the system's programs are not root's any more; `after_lines` is called once
+    the set-up lines have run.
     """
 
     runner: SetupRunner
@@ -72,6 +76,7 @@ class Place:
     python: str
     make_folders: str
     clean: str
+    trusted: str = ":"
     after_lines: Callable[[], Awaitable[None]] = _nothing
 
 
@@ -90,15 +95,16 @@ class Setup:
     installers: Mapping[str, str]
     egress: Egress = field(default_factory=Egress)
     renewing: bool = False
+    _deadline: float = field(default=0.0, init=False)
     log: CappedOutput = field(default_factory=lambda: CappedOutput(LOG_LIMIT))
 
     async def carry_out(self, source: Source, plan: EnvironmentPlan) -> None:
         """All steps in order; raises SetupFailed with the log when a line fails."""
         env = await self.begin(source, plan)
-        deadline = time.monotonic() + self.limits.setup_timeout_s
-        await self.install_packages(plan, deadline - time.monotonic())
+        self._deadline = time.monotonic() + self.limits.setup_timeout_s
+        await self.install_packages(plan, self._left_s)
         for line in self._lines(plan):
-            await self._line(line, plan, env, deadline - time.monotonic())
+            await self._line(line, plan, env, self._left_s)
         self._note_refusals()
         await self.place.runner.end_processes()
         await self.place.after_lines()
@@ -107,6 +113,7 @@ class Setup:
 
     async def begin(self, source: Source, plan: EnvironmentPlan) -> dict[str, str]:
         """Everything before the first line; returns the variables lines are run with."""
+        self._deadline = time.monotonic() + self.limits.setup_timeout_s
         if self.renewing:
             await change_tree(self.place.runner, source, self.limits.setup_timeout_s)
         else:
@@ -149,14 +156,13 @@ class Setup:
                 "the docker sandbox."
             )
         for name in plan.packages:
-            if not _PACKAGE.fullmatch(name):
+            if not is_package(name):
                 raise SandboxError(f"{name[:80]!r} is not the name of a Debian package.")
         line = f"apt-get install {' '.join(plan.packages)}"
         self.log.feed(f"$ {line}\n".encode())
         task = Script(
-            _INSTALL,
-            args=plan.packages,
-            env={"APT_CONFIG": self.place.bundle + _APT, "DEBIAN_FRONTEND": "noninteractive"},
+            _INSTALL + self.place.trusted,
+            args=(self.place.bundle + _APT, *plan.packages),
             timeout_s=max(1.0, left_s),
             output_limit=LOG_LIMIT,
             merged=True,
@@ -183,6 +189,7 @@ class Setup:
             timeout_s=max(1.0, left_s),
             output_limit=LOG_LIMIT,
             merged=True,
+            project=True,
         )
         self._judge(line, await self.place.runner.run(task))
 
@@ -213,7 +220,8 @@ class Setup:
 
     async def _scrub(self) -> None:
         """Take out what must not be in an image; refuse it when a password was kept."""
-        check("clearing credentials", await self.place.runner.run(Script(_SCRUB)))
+        scrub = Script(_SCRUB, args=(self.place.home,), timeout_s=300)
+        check("clearing credentials", await self.place.runner.run(scrub))
         secrets = secrets_in(self.installers)
         if secrets:
             found = await self.place.runner.run(
@@ -233,9 +241,15 @@ class Setup:
         await self._root("cleaning", Script(f"rm -f {trust}\n{self.place.clean}"))
 
     async def _root(self, what: str, task: Script) -> Outcome:
+        """A step of the harness; it may take what is left of the set-up's time."""
+        task = replace(task, timeout_s=max(_TIDYING_S, self._left_s))
         outcome = await self.place.runner.as_root(task)
         check(what, outcome)
         return outcome
+
+    @property
+    def _left_s(self) -> float:
+        return self._deadline - time.monotonic()
 
     @property
     def _layout(self) -> Layout:

@@ -35,6 +35,7 @@ class TrialShell:
                 output_limit=command.output_limit,
                 env={**self._env, **command.env},
                 merged=True,
+                project=True,
             )
         )
         killed = outcome.exit_code != 0 and await self._ran_out_of_memory()

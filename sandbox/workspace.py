@@ -84,6 +84,7 @@ class ShellWorkspace:
                 env={**dict(self._plan.variables), **command.env},
                 merged=True,
                 quick=command.quick,
+                project=True,
             )
         )
         ended = outcome.exit_code is None or outcome.exit_code > 128
@@ -234,6 +235,7 @@ class ShellWorkspace:
                     timeout_s=self._limits.test_timeout_s,
                     output_limit=TEST_OUTPUT_LIMIT,
                     merged=True,
+                    project=True,
                 )
             )
             await self._runner.end_processes()
@@ -331,8 +333,7 @@ class ShellWorkspace:
     @staticmethod
     def _check_git(outcome: Outcome) -> None:
         if outcome.exit_code != 0:
-            detail = outcome.stderr.decode(errors="replace").strip()[-500:]
-            raise SandboxError(f"git in the workspace failed: {detail or outcome.exit_code}")
+            raise SandboxError(f"git in the workspace failed: {outcome.reason}")
 
     @staticmethod
     def _check_path(outcome: Outcome, path: str) -> None:
@@ -345,7 +346,7 @@ class ShellWorkspace:
             why = detail.rpartition(": ")[2] or "the path cannot be used"
             raise NotAllowed(f"{path[:200]} cannot be read or written: {why}.")
         if outcome.exit_code != 0:
-            raise SandboxError(f"{path} could not be read or written: {detail}")
+            raise SandboxError(f"{path} could not be read or written: {outcome.reason}")
 
     def _inside(self, path: str) -> str:
         """The path relative to the root; absolute ones below it are accepted."""

@@ -281,7 +281,8 @@ class EnvironmentBuilder:
                 self.engine,
                 name,
                 plan,
-                image=image,
+                # No image that a repository named or its code could have changed.
+                image=await self.base_image(replace(plan, image="")),
                 labels=labels,
                 outside=self.outside,
                 environ=self.environ,

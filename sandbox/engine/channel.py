@@ -11,7 +11,7 @@ import json
 import socket
 import struct
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from secrets import token_hex
@@ -49,8 +49,8 @@ def run(ask, given):
             stdin.write(given)
             stdin.seek(0)
         process = subprocess.Popen(
-            ["bash", "-c", ask["text"], "prism", *ask["args"]], stdin=stdin,
-            stdout=subprocess.PIPE, env={**os.environ, **ask["env"]}, start_new_session=True,
+            ["/bin/bash", "-c", ask["text"], "prism", *ask["args"]], stdin=stdin,
+            stdout=subprocess.PIPE, env=ask["env"], start_new_session=True,
             stderr=subprocess.STDOUT if ask["merged"] else subprocess.PIPE)
     kept, sources = {}, selectors.DefaultSelector()
     sources.register(0, selectors.EVENT_READ)
@@ -92,6 +92,7 @@ while True:
 
 _ARGV = ("python3", "-I", "-S", "-u", "-c", _SERVER)
 Attach = Callable[[Sequence[str]], Awaitable[tuple[socket.socket, bytes]]]
+Variables = Callable[[Script, str], Mapping[str, str]]
 
 
 class _Garbled(Exception):
@@ -102,11 +103,13 @@ class Channel:
     """One connection to a server in one container, opened when it is first needed.
 
     `attach` starts a process there and gives its connection, whose output comes in the engine's
-    frames, and what was read of it already.
+    frames, and what was read of it already. `variables` gives all that a script with a mark finds
+    in its environment.
     """
 
-    def __init__(self, attach: Attach) -> None:
+    def __init__(self, attach: Attach, variables: Variables) -> None:
         self._attach = attach
+        self._variables = variables
         self._lock = asyncio.Lock()
         self._link: _Link | None = None
         self._failures = 0
@@ -144,7 +147,7 @@ class Channel:
                 if self._link is None or self._link.ended():
                     self.close()
                     self._link = _Link(*await self._attach(_ARGV))
-                answer = await self._link.ask(script, mark)
+                answer = await self._link.ask(script, self._variables(script, mark))
             except (OSError, SandboxError, _Garbled):
                 self.close()
                 continue
@@ -175,7 +178,7 @@ class _Link:
             return True
         return True
 
-    async def ask(self, script: Script, mark: str) -> Outcome | None:
+    async def ask(self, script: Script, env: Mapping[str, str]) -> Outcome | None:
         """One request and its answer; None when the output is over the limit."""
         assert isinstance(script.stdin, bytes)
         name = token_hex(8)
@@ -185,7 +188,7 @@ class _Link:
                 "id": name,
                 "text": script.text,
                 "args": [*script.args],
-                "env": {**(script.env or {}), "PRISM_COMMAND": mark},
+                "env": dict(env),
                 "merged": script.merged,
                 "limit": limit,
             }
@@ -242,9 +245,9 @@ def _checked(raw: bytes, name: str, limit: int) -> dict[str, Any]:
 class QuickRunner:
     """Implements `sandbox.runner.Runner`: quick scripts by a channel, all others by `runner`."""
 
-    def __init__(self, runner: Runner, attach: Attach) -> None:
+    def __init__(self, runner: Runner, attach: Attach, variables: Variables) -> None:
         self._runner = runner
-        self._channel = Channel(attach)
+        self._channel = Channel(attach, variables)
 
     @property
     def layout(self) -> Layout:

@@ -51,11 +51,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Exec:
-    """One process in a running container. `user` is numeric; `env` is all it gets."""
+    """One process in a running container.
+
+    `user` is numeric; `env` is what it gets beside the image's variables, None takes one away.
+    """
 
     argv: Sequence[str]
     user: str
-    env: Mapping[str, str]
+    env: Mapping[str, str | None]
     workdir: str
     stdin: Stdin = b""
     timeout_s: float = 60.0

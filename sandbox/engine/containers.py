@@ -19,7 +19,7 @@ from sandbox.errors import SandboxError, WorkspaceLost
 # Commands run as SANDBOX; the container's main process as KEEPER, so that `kill -9 -1` by the
 # former ends every process but the container. EXTRACT reads trees to make patches.
 SANDBOX, KEEPER, EXTRACT, ROOT = "10001:10001", "10002:10002", "10003:10003", "0:0"
-KEEP_ALIVE = ["sleep", "infinity"]
+KEEP_ALIVE = ["/bin/sleep", "infinity"]
 SETUP_NETWORK = "none"
 
 

@@ -20,6 +20,7 @@ from sandbox.base import Limits
 from sandbox.engine.client import APIError, Engine, Exec, NotFound
 from sandbox.engine.containers import KEEPER, SANDBOX
 from sandbox.errors import SandboxError
+from sandbox.runner import HARNESS, SHELL
 from sandbox.scripts import END_PROCESSES
 
 MB = 1024 * 1024
@@ -227,11 +228,11 @@ class DiskWatch:
             await self._engine.call(lambda c: c.api.kill(watched.name))
 
     async def _end_processes(self, watched: Watched) -> bool:
-        argv = ["bash", "-c", END_PROCESSES, "prism", ""]
+        argv = [SHELL, "-c", END_PROCESSES, "prism", ""]
         try:
             async with watched.ending:
                 done = await self._engine.exec(
-                    watched.name, Exec(argv, SANDBOX, {}, "/", timeout_s=15)
+                    watched.name, Exec(argv, SANDBOX, HARNESS, "/", timeout_s=15)
                 )
         except SandboxError:
             return False
@@ -263,7 +264,7 @@ class DiskWatch:
 
     async def _shell(self, name: str, user: str, line: str) -> str:
         try:
-            command = Exec(["bash", "-c", line], user, {}, "/", timeout_s=10)
+            command = Exec([SHELL, "-c", line], user, HARNESS, "/", timeout_s=10)
             return (await self._engine.exec(name, command)).text
         except SandboxError:  # it ended, or cannot start a command just now
             return ""

@@ -11,7 +11,7 @@ from sandbox.base import Environment, EnvironmentPlan, Source, TestRun
 from sandbox.environment.inputs import inputs
 
 # Raised when a change of this package makes older environments unusable.
-RECIPE_VERSION = 3
+RECIPE_VERSION = 4
 OUTPUT_KEPT = 20_000
 
 _ADAPTER: TypeAdapter[Environment] = TypeAdapter(Environment)

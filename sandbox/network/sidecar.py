@@ -9,6 +9,7 @@ from typing import Any
 from sandbox.engine.client import APIError, Engine, LogConfig, NotFound, Ulimit
 from sandbox.engine.containers import EXTRACT, started
 from sandbox.engine.owner import OWNER, this_process
+from sandbox.engine.seccomp import profile
 from sandbox.errors import SandboxError
 from sandbox.network.sockets import INSIDE, SocketFolder
 
@@ -37,7 +38,7 @@ def sidecar_args(
         "read_only": True,
         "init": True,
         "cap_drop": ["ALL"],
-        "security_opt": ["no-new-privileges:true"],
+        "security_opt": ["no-new-privileges:true", f"seccomp={profile(False)}"],
         "ipc_mode": "private",
         "pids_limit": 64,
         "mem_limit": "128m",

@@ -18,6 +18,11 @@ OK = Script("echo", quick=True, timeout_s=5)
 Speak = Callable[[str], bytes]
 
 
+def variables(script: Script, mark: str) -> dict[str, str]:
+    """What a script finds in its environment: here, only its mark."""
+    return {"PRISM_COMMAND": mark}
+
+
 def framed(data: bytes, kind: int = 1) -> bytes:
     """Bytes as the engine sends what a process wrote."""
     return bytes([kind, 0, 0, 0]) + struct.pack(">I", len(data)) + data
@@ -69,7 +74,7 @@ async def server() -> AsyncIterator[Server]:
 
 async def test_one_connection_serves_many(server: Server) -> None:
     """Answers come whole however they are cut into frames; errors of the server are nothing."""
-    channel = Channel(server.attach)
+    channel = Channel(server.attach, variables)
     for _ in range(3):
         outcome = await channel.run(OK, "m")
         assert outcome is not None
@@ -107,7 +112,7 @@ async def test_one_connection_serves_many(server: Server) -> None:
 async def test_garbage_is_never_an_answer(server: Server, speak: Speak) -> None:
     """Tried once more over a new connection, then left to the ordinary way; after three, always."""
     server.speak = speak
-    channel = Channel(server.attach)
+    channel = Channel(server.attach, variables)
     for _ in range(3):
         assert await channel.run(OK, "m") is None
     assert server.opened == 6
@@ -118,7 +123,7 @@ async def test_garbage_is_never_an_answer(server: Server, speak: Speak) -> None:
 
 async def test_words_nobody_asked_for_end_the_connection(server: Server) -> None:
     """What came between two commands cannot be taken for the answer to the second."""
-    channel = Channel(server.attach)
+    channel = Channel(server.attach, variables)
     assert await channel.run(OK, "m")
     link = channel._link
     assert link is not None
@@ -130,7 +135,7 @@ async def test_words_nobody_asked_for_end_the_connection(server: Server) -> None
 
 async def test_silence_is_a_time_limit(server: Server) -> None:
     """The time is measured here, whatever the other side says; the next command tries again."""
-    channel = Channel(server.attach)
+    channel = Channel(server.attach, variables)
     server.speak = lambda _: framed(b"\x00")
     outcome = await channel.run(replace(OK, timeout_s=0.2), "m")
     assert outcome is not None
@@ -149,7 +154,7 @@ async def test_without_a_server_there_is_the_ordinary_way() -> None:
         opened += 1
         raise WorkspaceLost("gone")
 
-    channel = Channel(attach)
+    channel = Channel(attach, variables)
     assert [await channel.run(OK, "m") for _ in range(5)] == [None] * 5
     assert opened == 6
 
@@ -168,10 +173,15 @@ async def test_quick_commands_in_a_container(workspace: Workspace) -> None:
     runner = workspace._runner
     assert isinstance(runner, QuickRunner)
     for merged in (True, False):
-        line = 'cat; echo "$A $1 $PWD $HOME"; echo err >&2; exit 3'
-        task = Script(line, args=("ä b",), stdin=b"in\n" * 9, env={"A": "1"}, merged=merged)
+        shown = '"$1 $PWD $(env | grep -vE "PRISM_|HOSTNAME" | sort)"'
+        line = f"cat; echo {shown}; echo err >&2; exit 3"
+        task = Script(line, args=("ä b",), stdin=b"in\n" * 9, merged=merged)
         slow, quick = await runner.run(task), await runner.run(replace(task, quick=True))
         assert replace(quick, duration_s=0.0) == replace(slow, duration_s=0.0)
+        own = replace(task, env={"A": "1"}, project=True)
+        slow, quick = await runner.run(own), await runner.run(replace(own, quick=True))
+        assert replace(quick, duration_s=0.0) == replace(slow, duration_s=0.0)
+        assert "A=1\n" in quick.text
     for line in ("exit 137", "exit 255", "not-a-program", "cat /nothing"):
         plain = await workspace.exec(Command(line))
         fast = await workspace.exec(Command(line, quick=True))

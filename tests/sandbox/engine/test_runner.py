@@ -13,6 +13,7 @@ from sandbox.engine.client import Engine, Exec, ExecRefused
 from sandbox.engine.containers import KEEPER, ROOT, SANDBOX, Host, started, workspace_args
 from sandbox.engine.images import base_image
 from sandbox.engine.runner import ContainerRunner, container_runner
+from sandbox.engine.watch import Watched
 from sandbox.errors import WorkspaceLost
 from sandbox.runner import Script
 
@@ -80,6 +81,25 @@ async def test_nothing_survives_a_time_limit(engine: Engine) -> None:
             late = await runner.run(Script(tree, timeout_s=0.4))
             assert (late.timed_out, late.exit_code) == (True, None)
             assert await alive(engine, name) == 0
+
+
+async def test_steps_of_root_are_bounded_too(engine: Engine) -> None:
+    """At their time limit all they started ends; one that filled the disk is said to have."""
+    async with fresh(engine) as (name, _):
+        watched = Watched(name, Limits())
+        runner = await container_runner(engine, name, watched)
+        late = await runner.as_root(Script("setsid sleep 77 & sleep 77", timeout_s=0.4))
+        assert (late.timed_out, late.exit_code, late.reason) == (
+            True,
+            None,
+            "it did not end in time",
+        )
+        listed = Exec(["ps", "-u", "0", "-o", "args="], KEEPER, {}, "/")
+        assert "sleep" not in (await engine.exec(name, listed)).text
+        watched.stopped = True
+        await engine.call(lambda c: c.api.kill(name))
+        with pytest.raises(WorkspaceLost, match="filled the engine's disk"):
+            await runner.as_root(Script("true"))
 
 
 async def test_container_ended_from_outside(engine: Engine) -> None:

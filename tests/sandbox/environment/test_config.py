@@ -1,5 +1,7 @@
 """What `.github/prism.yml` may say, and how it is refused."""
 
+import json
+
 import pytest
 
 from sandbox.environment.config import CONFIG_PATH, RepositoryConfig, parse_config
@@ -92,3 +94,21 @@ async def test_directory_must_exist() -> None:
 def test_nothing_given(text: str) -> None:
     """Empty values are the same as none."""
     assert parse_config(text.encode()) == RepositoryConfig()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("SHELLOPTS", "BASHOPTS", "BASH_ENV", "BASH_XTRACEFD", "ENV", "PS4", "IFS", "TMPDIR"),
+        *("GIT_DIR", "GIT_EXEC_PATH", "GIT_CONFIG_COUNT", "GIT_SSH_COMMAND", "LD_AUDIT"),
+        *("HTTP_PROXY", "https_proxy", "NO_PROXY", "SSH_CLIENT", "POSIXLY_CORRECT", "PRISM_X"),
+    ],
+)
+async def test_variables_of_shells_and_tools_are_refused(name: str) -> None:
+    """They change what a line means; a development container's are left out of the plan."""
+    with pytest.raises(ConfigInvalid, match=f"{name} belongs to the sandbox"):
+        parse_config(f"env: {{vars: {{{name}: x}}}}".encode())
+    document = json.dumps({"containerEnv": {name: "x", "GIT_AUTHOR_NAME": "kept"}})
+    source = MemorySource({".devcontainer/devcontainer.json": document, "setup.py": ""})
+    assert name not in dict((await make_plan(source)).variables)
+    assert parse_config(b"env: {vars: {GIT_AUTHOR_NAME: a}}").vars == (("GIT_AUTHOR_NAME", "a"),)

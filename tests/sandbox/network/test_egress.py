@@ -84,7 +84,9 @@ class Place:
         env = {**self.way.env, "SSL_CERT_FILE": bundle, "NO_PROXY": "", "no_proxy": ""}
         write = Script(f"cat > {bundle}", stdin=self.way.bundle)
         assert (await self.runner.as_root(write)).exit_code == 0
-        outcome = await self.runner.run(Script("python3 -", stdin=text.encode(), env=env))
+        outcome = await self.runner.run(
+            Script("python3 -", stdin=text.encode(), env=env, project=True)
+        )
         assert outcome.exit_code == 0, outcome.stderr
         return json.loads(outcome.stdout)
 
