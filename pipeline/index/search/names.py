@@ -15,16 +15,21 @@ _KEYWORD = re.compile(
     r"^(?:async\s+)?(?:def|class|function|func|fn|interface|struct|enum|trait)\s+"
 )
 _CALL = re.compile(r"([\w.:$#]+)\s*\([^|?\\]*\)")
+_SCOPED = re.compile(r"\\\.|\w\.\w")  # a pattern that speaks of a scope: `A\.b`, `A.b`
 
 
 class Named(NamedTuple):
-    """One definition: `name` qualified, `own` its last part, its first line."""
+    """One definition: `name` qualified, `own` its last part, its first line.
+
+    `place` is its position among all: code before tests, then what stands higher up.
+    """
 
     name: str
     own: str
     path: str
     start: int
     is_test: bool
+    place: int
 
 
 Accepts = Callable[[str], bool]
@@ -40,15 +45,24 @@ class Names:
             "SELECT row, name, start FROM units JOIN here USING (row) "
             "WHERE kind IN ('class', 'function')"
         )
-        for row, name, start in rows:
+        found = [
+            (path in tests, path.count("/"), name.count("."), path, start, name)
+            for row, name, start in rows
+            for path in index.paths(row)
+        ]
+        for place, (tested, _, _, path, start, name) in enumerate(sorted(found)):
             own = name.rpartition(".")[2]
-            for path in index.paths(row):
-                named = Named(name, own, path, start, path in tests)
-                self._by_own.setdefault(own, []).append(named)
+            named = Named(name, own, path, start, tested, place)
+            self._by_own.setdefault(own, []).append(named)
 
     @cached_property
     def _owns(self) -> Sequence[str]:
         return tuple(self._by_own)
+
+    @cached_property
+    def _short(self) -> Sequence[str]:
+        """Longer ones are left to fuzzy search: a pattern takes its time with them."""
+        return tuple(own for own in self._by_own if len(own) <= LONGEST_NAME)
 
     @cached_property
     def _fuzzy(self) -> Fuzzy:
@@ -72,18 +86,21 @@ class Names:
         pattern = harmless(asked)
         if pattern is None:
             return []
-        qualified = "." in asked
-        found = []
-        for own, group in self._by_own.items():
-            if len(own) <= LONGEST_NAME and pattern.search(own):
-                found += group
-            elif qualified:
-                found += [
-                    each
-                    for each in group
-                    if len(each.name) <= LONGEST_NAME and pattern.search(each.name)
-                ]
-        return found
+        # Anchored, `search` would still try every position of every name.
+        anchored = asked.startswith("^") and "|" not in asked
+        search = pattern.match if anchored else pattern.search
+        found = [own for own in self._short if search(own)]
+        named = [each for own in found for each in self._by_own[own]]
+        if _SCOPED.search(asked) is None:
+            return named
+        skipped = set(found)
+        rest = (own for own in self._short if own not in skipped)
+        return named + [
+            each
+            for own in rest
+            for each in self._by_own[own]
+            if len(each.name) <= LONGEST_NAME and search(each.name)
+        ]
 
     def alike(self, asked: str, limit: int) -> list[tuple[float, Named]]:
         """Definitions whose own name is like the last part of what is asked, best first."""
@@ -98,10 +115,13 @@ class Names:
         asked = plain(asked)
         exact = [(1.0, each) for each in self.exact(asked) if accepts(each.path)]
         if exact:
-            return "exact", sorted(exact, key=lambda found: _order(found[1], asked))
+            return "exact", sorted(exact, key=_place)
         regex = [(1.0, each) for each in self.matching(asked) if accepts(each.path)]
         if regex:
-            return "regex", sorted(regex, key=lambda found: _order(found[1], asked))
+            own = asked.rpartition(".")[2].lower()
+            very = [found for found in regex if found[1].own.lower() == own]
+            rest = [found for found in regex if found[1].own.lower() != own] if very else regex
+            return "regex", sorted(very, key=_place) + sorted(rest, key=_place)
         alike = self.alike(asked, limit * 4)
         return "fuzzy", [found for found in alike if accepts(found[1].path)]
 
@@ -125,14 +145,5 @@ def _within(named: Named, scopes: Sequence[str]) -> bool:
     return [*place, *own][-len(scopes) :] == list(scopes) or own[-len(scopes) :] == list(scopes)
 
 
-def _order(named: Named, asked: str) -> tuple[bool, bool, int, int, str, int]:
-    """Code before tests, the very name first, then what stands higher up."""
-    depth = named.name.count(".")
-    return (
-        named.is_test,
-        named.own.lower() != asked.rpartition(".")[2].lower(),
-        named.path.count("/"),
-        depth,
-        named.path,
-        named.start,
-    )
+def _place(found: tuple[float, Named]) -> int:
+    return found[1].place
