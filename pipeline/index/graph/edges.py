@@ -54,6 +54,8 @@ class Edges:
         self._named = _by_name(symbols)
         self._groups: dict[_Group, tuple[int, ...]] = {}
         self._numbers: dict[tuple[int, ...], int] = {}
+        self._children = _children(symbols, lookup)
+        self._below: dict[int, tuple[int, ...]] = {}
 
     def contain(self) -> None:
         """Parents to children."""
@@ -111,6 +113,7 @@ class Edges:
             found = known[key]
             if isinstance(found, Things):
                 self._add_all(source, found.numbers, INVOKES, EXACT, call.line)
+                self._overridden(module, source, call.target, found.numbers, call.line)
             elif found is None:
                 self._unknown(module, source, call.owner, call.target, call.line)
 
@@ -136,6 +139,36 @@ class Edges:
         number = getattr(above, "number", None)
         bases = self._lookup.bases(number) if number is not None else ()
         return next((base for base in bases if isinstance(base, Things)), OUTSIDE)
+
+    def _overridden(
+        self, module: Module, source: int, target: str, numbers: tuple[int, ...], line: int
+    ) -> None:
+        """A method called on an object may be any override of it below; `super` says which."""
+        root, dot, _ = target.partition(".")
+        if not dot or root in module.rules.above or len(numbers) != 1:
+            return
+        number = numbers[0]
+        if self._symbols.members[number] and not self._symbols.is_class(number):
+            self._refer(source, self._overrides(number), INVOKES, line)
+
+    def _overrides(self, number: int) -> tuple[int, ...]:
+        """Members of the same name in all classes below the one that holds this one."""
+        if number not in self._below:
+            name = self._symbols.names[number].rpartition(".")[2]
+            holder = self._symbols.parents[number]
+            seen, waiting = {holder}, list(self._children.get(holder, ()))
+            found: list[int] = []
+            while waiting:
+                child = waiting.pop(0)
+                if child not in seen:
+                    seen.add(child)
+                    waiting += self._children.get(child, ())
+                    member = self._lookup.member(child, name)
+                    found += member.numbers if isinstance(member, Things) else ()
+            folded = self._symbols.folded
+            kept = dict.fromkeys(folded[n] for n in found if folded[n] != folded[number])
+            self._below[number] = tuple(kept)
+        return self._below[number]
 
     def _unknown(self, module: Module, source: int, owner: str, target: str, line: int) -> None:
         before, _, last = target.rpartition(".")
@@ -165,7 +198,12 @@ class Edges:
         is_common = is_attribute and name in rules.common
         if len(found) == 1:
             self.columns.add(source, found[0], kind, AMBIGUOUS if is_common else UNIQUE, line)
-        elif found:
+        else:
+            self._refer(source, found, kind, line)
+
+    def _refer(self, source: int, found: tuple[int, ...], kind: int, line: int) -> None:
+        """One row for all of a group, 0.3 each."""
+        if found:
             number = self._numbers.setdefault(found, len(self._numbers))
             if number == len(self.columns.groups):
                 self.columns.groups.append(found)
@@ -194,6 +232,16 @@ class Edges:
             if target != source or kind == INVOKES:
                 sure = confidence if len(targets) == 1 else AMBIGUOUS
                 self.columns.add(source, target, kind, sure, line)
+
+
+def _children(symbols: Symbols, lookup: Lookup) -> dict[int, list[int]]:
+    """Classes by each of their bases."""
+    found: dict[int, list[int]] = {}
+    for number in filter(symbols.is_class, range(len(symbols.ids))):
+        for base in lookup.bases(number):
+            for above in base.numbers if isinstance(base, Things) else ():
+                found.setdefault(above, []).append(number)
+    return found
 
 
 def _by_name(symbols: Symbols) -> dict[tuple[str, str], list[int]]:

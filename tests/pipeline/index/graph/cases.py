@@ -93,6 +93,22 @@ CASES: dict[str, Case] = {
             "! a.py:f -> b.py:C.remove",
         ],
     },
+    "python: overrides of a method that is called on an object": {
+        "files": {
+            "a.py": (
+                "class A:\n    def f(self):\n        self.m()\n\n    def m(self): pass\n\n"
+                "class B(A):\n    def m(self):\n        super().m()\n\n"
+                "class C(B):\n    def m(self): pass\n"
+            ),
+        },
+        "invokes": [
+            "a.py:A.f -> a.py:A.m 1.0",
+            "a.py:A.f -> a.py:B.m 0.3",
+            "a.py:A.f -> a.py:C.m 0.3",
+            "a.py:B.m -> a.py:A.m 1.0",
+            "! a.py:B.m -> a.py:C.m",
+        ],
+    },
     "python: tests use code, code does not use tests": {
         "files": {
             "a.py": "def f(x):\n    x.helper()\n",
