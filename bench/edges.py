@@ -53,7 +53,7 @@ PACKAGES = (
     Package("andialbrecht__sqlparse", "60cdc64", "sqlparse", "pip install -e . pytest"),
     Package(
         "marshmallow-code__marshmallow",
-        "HEAD",
+        "341b927f",
         "src/marshmallow",
         "pip install -e . pytest simplejson",
     ),
