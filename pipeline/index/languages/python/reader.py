@@ -15,9 +15,9 @@ from pipeline.index.values import Binding, Call, Definition, Import
 
 _Define = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Assign = ast.Assign | ast.AugAssign | ast.AnnAssign
-_Stack = list[tuple[ast.AST, str]]
+_Stack = list[Any]  # nodes, None where one is missing, and owners
 _LEAVES = frozenset(
-    {ast.Name, ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal, ast.alias}
+    {ast.Name, ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal, type(None)}
 )
 _REFUSALS = (SyntaxError, ValueError, RecursionError, MemoryError)
 
@@ -66,18 +66,31 @@ class _Reading:
         self.bindings: list[Binding] = []
 
     def walk(self, tree: ast.Module) -> None:
-        """Visit what can hold something; the stack lives here, not in the interpreter's."""
-        stack: list[tuple[ast.AST, str]] = [(tree, "")]
+        """Visit what can hold something; the stack lives here, not in the interpreter's.
+
+        The hottest loop of the index: the owner changes seldom, so it stands on the stack only
+        before the nodes it owns, as a string.
+        """
+        stack: _Stack = [tree]
+        owner = ""
+        handlers, fields_of, leaves = _HANDLERS, _FIELDS, _LEAVES
         while stack:
-            node, owner = stack.pop()
-            handle = _HANDLERS.get(node.__class__)
+            node = stack.pop()
+            kind = node.__class__
+            if kind in leaves:
+                continue
+            if isinstance(node, str):
+                owner = node
+                continue
+            handle = handlers.get(kind)
             if handle is not None and handle(self, node, owner, stack):
                 continue
-            stack.extend(
-                (child, owner)
-                for child in reversed(_children(node))
-                if child.__class__ not in _LEAVES
-            )
+            for name in fields_of.get(kind) or _fields(kind):
+                value = getattr(node, name)
+                if value.__class__ is list:
+                    stack += value[::-1]
+                else:
+                    stack.append(value)
 
     def constant(self, node: ast.Constant, owner: str, stack: _Stack) -> bool:
         value = node.value
@@ -113,13 +126,13 @@ class _Reading:
             if not isinstance(decorator, ast.Call):
                 self.calls.append(Call(owner, callee(decorator), decorator.lineno))
         # What stands in the head is evaluated around the definition, not by it.
-        stack.extend((child, name) for child in reversed(node.body))
+        stack += (owner, *node.body[::-1], name)
         heads: Iterable[ast.AST] = (
             (*decorators, *node.bases, *(k.value for k in node.keywords))
             if isinstance(node, ast.ClassDef)
             else (*decorators, *node.args.defaults, *filter(None, node.args.kw_defaults))
         )
-        stack.extend((child, owner) for child in reversed(tuple(heads)))
+        stack += tuple(heads)[::-1]
         return True
 
     def module(self, node: ast.Import, owner: str, stack: _Stack) -> bool:
@@ -174,19 +187,18 @@ _HANDLERS: dict[type, Callable[[_Reading, Any, str, _Stack], bool]] = {
     ast.withitem: _Reading.entered,
 }
 _FIELDS: dict[type, tuple[str, ...]] = {}
-_SKIPPED = frozenset({"ctx", "op", "ops", "annotation", "returns", "type_comment", "type_ignores"})
+# Fields that hold words, or nothing that is evaluated where they stand.
+_SKIPPED = frozenset(
+    {
+        *("ctx", "op", "ops", "annotation", "returns", "type_comment", "type_ignores"),
+        *("id", "attr", "arg", "name", "names", "rest", "kwd_attrs", "conversion", "simple"),
+        *("is_async", "kind", "posonlyargs", "kwonlyargs", "vararg", "kwarg", "tag"),
+    }
+)
 
 
-def _children(node: ast.AST) -> list[ast.AST]:
-    kind = node.__class__
-    fields = _FIELDS.get(kind)
-    if fields is None:
-        fields = _FIELDS[kind] = tuple(name for name in kind._fields if name not in _SKIPPED)
-    found: list[ast.AST] = []
-    for name in fields:
-        value = getattr(node, name, None)
-        if value.__class__ is list:
-            found.extend(item for item in value if isinstance(item, ast.AST))
-        elif isinstance(value, ast.AST):
-            found.append(value)
-    return found
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of node that can hold something, last first: a stack turns them."""
+    skipped = _SKIPPED | {"args"} if kind is ast.arguments else _SKIPPED
+    found = tuple(name for name in reversed(kind._fields) if name not in skipped)
+    return _FIELDS.setdefault(kind, found)

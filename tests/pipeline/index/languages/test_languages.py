@@ -250,6 +250,30 @@ def test_calls_belong_to_the_innermost_definition() -> None:
     assert {(c.owner, c.target) for c in calls} >= {("Q.m", "g"), ("h", "Foo"), ("o.r", "s")}
 
 
+EVERYWHERE = """class A:
+    x = a()
+    @b(1)
+    def f(self, y=c()):
+        with d() as e, f(): g[h()]
+        match i():
+            case j(k=1) | [l, *_] if m(): n(**{o(): p()})
+        try: q()
+        except r() as s: return t(u := v()) if w() else (lambda z=x1(): x2())
+        return {x3() for _ in x4() if x5()}, await_(f"{x6()!r:>{x7()}}"), -x8(), x9() < y1() < y2()
+    y3()
+y4()
+"""
+
+
+def test_python_calls_are_seen_wherever_they_stand() -> None:
+    """Patterns, formats, comprehensions, defaults: each call once, owned by who evaluates it."""
+    calls = parse("a.py", EVERYWHERE.encode()).calls
+    owners = {call.target: call.owner for call in calls}
+    assert len(calls) == len(owners) == 30
+    assert [name for name, owner in owners.items() if owner == "A"] == ["a", "b", "c", "y3"]
+    assert [name for name, owner in owners.items() if owner == ""] == ["y4"]
+
+
 def test_exports() -> None:
     """`__all__`, ES exports and CommonJS properties."""
     assert parse("a.py", PYTHON.encode()).exports == ("A", "k")
