@@ -187,6 +187,7 @@ def main() -> int:
     parser.add_argument("--repograph", type=Path, help="a checkout of ozyyshr/RepoGraph")
     parser.add_argument("--repograph-libraries", type=Path, help="a site-packages for it")
     parser.add_argument("--repograph-image", default="", help="an image with the same python3")
+    parser.add_argument("--limit-s", type=float, default=1800.0, help="for each peer and tree")
     parser.add_argument("--aider-python", type=Path, help="with aider-chat")
     asked = vars(parser.parse_args())
     as_json, repos, quick = asked.pop("json"), asked.pop("repos"), asked.pop("quick")

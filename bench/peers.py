@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-LIMIT_S = 1800.0
+TIMED_OUT = 124
 IMAGE_LABEL = "prism.bench=indexing"
 LOCAGENT = """
 import sys
@@ -37,9 +37,34 @@ print(len(map_.get_repo_map([], files) or ""), "characters of map")
 """
 
 
+# Its own main program, with what stops that mended: files that it fails on (all at the top of a
+# tree) are left out, and its graph reads tags by key, which its tags are not.
+REPOGRAPH = """
+import sys
+sys.path.insert(0, "/repograph/repograph")
+from construct_graph import CodeGraph
+tags_of, failed = CodeGraph.get_tags, []
+def get_tags(self, fname, rel_fname):
+    try:
+        return tags_of(self, fname, rel_fname)
+    except (KeyError, IndexError, SyntaxError, UnboundLocalError, UnicodeDecodeError) as error:
+        failed.append(error)
+        return []
+def tag_to_graph(self, tags, graph_of=CodeGraph.tag_to_graph):
+    return graph_of(self, [tag._asdict() if hasattr(tag, "_asdict") else tag for tag in tags])
+CodeGraph.get_tags, CodeGraph.tag_to_graph = get_tags, tag_to_graph
+graph = CodeGraph(root="/tree")
+_, found = graph.get_code_graph(graph.find_files(["/tree"]))
+print(len(found.nodes), "nodes", len(found.edges), "edges", len(failed), "files failed")
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Peers:
-    """Where the others are: folders of their sources, interpreters that have what they need."""
+    """Where the others are: folders of their sources, interpreters that have what they need.
+
+    What takes longer than `limit_s` is stopped.
+    """
 
     locagent: Path | None = None
     locagent_python: Path | None = None
@@ -47,11 +72,13 @@ class Peers:
     repograph_libraries: Path | None = None
     repograph_image: str = ""
     aider_python: Path | None = None
+    limit_s: float = 1800.0
 
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """How long a peer took, None when it did not run or finish; `detail` says what it said."""
+    """How long a peer took, the limit when it was stopped there, None when it did not run or
+    failed; `detail` says what it said."""
 
     seconds: float | None
     detail: str
@@ -62,7 +89,7 @@ def all_of(peers: Peers, tree: Path, scratch: Path) -> dict[str, Took]:
     return {
         "LocAgent": locagent(peers, tree),
         "RepoGraph": repograph(peers, tree),
-        "universal-ctags": ctags(tree),
+        "universal-ctags": ctags(peers, tree),
         "aider's repo map": aider(peers, tree, scratch),
     }
 
@@ -72,7 +99,7 @@ def locagent(peers: Peers, tree: Path) -> Took:
     if peers.locagent is None or peers.locagent_python is None:
         return Took(None, "skipped: --locagent and --locagent-python not given")
     code = str(peers.locagent / "dependency_graph")
-    return _run([str(peers.locagent_python), "-c", LOCAGENT, code, str(tree)], tree.parent)
+    return _run(peers, [str(peers.locagent_python), "-c", LOCAGENT, code, str(tree)], tree.parent)
 
 
 def repograph(peers: Peers, tree: Path) -> Took:
@@ -84,15 +111,15 @@ def repograph(peers: Peers, tree: Path) -> Took:
     command = ["docker", "run", "--rm", "--network", "none", "--memory", "6g", "--label"]
     command += [IMAGE_LABEL, *(part for mount in mounts for part in ("--volume", mount))]
     command += ["--env", "PYTHONPATH=/libraries", "--workdir", "/tmp", peers.repograph_image]  # noqa: S108 - in the container
-    command += ["timeout", str(LIMIT_S), "python3", "/repograph/repograph/construct_graph.py"]
-    return _run([*command, "/tree"], tree.parent)
+    command += ["timeout", str(peers.limit_s), "python3", "-c", REPOGRAPH]
+    return _run(peers, command, tree.parent)
 
 
-def ctags(tree: Path) -> Took:
+def ctags(peers: Peers, tree: Path) -> Took:
     """universal-ctags over all files: names only, no calls."""
     if shutil.which("ctags") is None:
         return Took(None, "skipped: not installed")
-    return _run(["ctags", "-R", "-f", os.devnull, str(tree)], tree.parent)
+    return _run(peers, ["ctags", "-R", "-f", os.devnull, str(tree)], tree.parent)
 
 
 def aider(peers: Peers, tree: Path, scratch: Path) -> Took:
@@ -101,26 +128,32 @@ def aider(peers: Peers, tree: Path, scratch: Path) -> Took:
         return Took(None, "skipped: --aider-python not given")
     home = scratch / "home"
     home.mkdir(exist_ok=True)
-    return _run([str(peers.aider_python), "-c", AIDER, str(tree)], scratch, {"HOME": str(home)})
+    return _run(
+        peers, [str(peers.aider_python), "-c", AIDER, str(tree)], scratch, {"HOME": str(home)}
+    )
 
 
-def _run(command: list[str], folder: Path, environ: Mapping[str, str] | None = None) -> Took:
+def _run(
+    peers: Peers, command: list[str], folder: Path, environ: Mapping[str, str] | None = None
+) -> Took:
     before, start = _cpu_s(), time.perf_counter()
     try:
         done = subprocess.run(
-            command,
+            ["timeout", str(peers.limit_s), *command],
             cwd=folder,
             env={**os.environ, **(environ or {})},
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=LIMIT_S,
+            timeout=peers.limit_s + 30,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Took(None, f"did not finish: {error.__class__.__name__}")
+    except OSError as error:
+        return Took(None, f"did not start: {error}")
     took = time.perf_counter() - start
     cpu_s = _cpu_s() - before
+    if done.returncode == TIMED_OUT:
+        return Took(peers.limit_s, "stopped unfinished, so the ratio is at most this")
     last = (done.stdout.strip() or done.stderr.strip() or "–").splitlines()[-1][:80]
     if done.returncode:
         words = (done.stderr.strip() or "no message").splitlines()[-1][:120]
