@@ -6,6 +6,8 @@ from sandbox.base import Environment
 def environment_note(environment: Environment) -> str:
     """One line about the set-up and the suite before any change."""
     setup = "cached" if environment.cached else f"{environment.setup_s:.0f} s"
+    if environment.built_on:
+        setup += f", on what commit {environment.built_on[:10]} installed"
     return f"{environment.plan.origin}, {setup}; {baseline_note(environment)}"
 
 

@@ -130,7 +130,8 @@ class Environment:
 
     `reference` is the backend's own handle (an image id or a folder). `baseline` is the run of
     the suite before any patch, `baseline_again` a second one that tells flaky tests; both None
-    when the plan has no test command. `log` is the end of the set-up's output.
+    when the plan has no test command. `log` is the end of the set-up's output. `built_on` is the
+    commit whose installation it uses, "" when it was set up from scratch.
     """
 
     reference: str
@@ -140,6 +141,7 @@ class Environment:
     setup_s: float
     log: str
     cached: bool = False
+    built_on: str = ""
 
     @property
     def stable_passes(self) -> frozenset[str]:

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from sandbox.base import (
     Capabilities,
@@ -34,6 +35,7 @@ from sandbox.engine.store import Stored, list_stored, prune, remove_environments
 from sandbox.engine.watch import DiskWatch
 from sandbox.errors import EngineUnavailable, SandboxError
 from sandbox.network.sockets import sweep_sockets
+from sandbox.presence import Presence
 from sandbox.workspace import ShellWorkspace
 
 LANGUAGES: tuple[Language, ...] = ("python", "node", "go", "rust", "java", "ruby", "php")
@@ -78,6 +80,7 @@ class DockerSandbox:
         self._disk = DiskWatch(self._engine)
         self._facts: Facts | None = None
         self._state = EnvironmentState(data_dir / "environments" if data_dir else None)
+        self._presence = Presence(self._state.folder, instance)
         self._builder = EnvironmentBuilder(
             engine=self._engine,
             limits=self._limits,
@@ -148,19 +151,28 @@ class DockerSandbox:
     async def remove_orphans(self, *, alone: bool = False) -> int:
         """Remove this instance's containers and image drafts that nobody uses; returns how many.
 
-        What this process or another living one works with is never touched. `alone` says that
-        no other process can be using the instance, not even one that cannot be seen from here.
-        Folders of sockets that nobody listens on go as well.
+        What this process or another living one works with is never touched. `alone` allows to
+        remove what processes made that cannot be seen from here, if no other one is at work with
+        this instance and data folder. Folders of sockets that nobody listens on go as well.
         """
         await asyncio.to_thread(sweep_sockets, self._builder.environ)
+
+        def remove(client: Any) -> int:
+            if not alone:
+                return remove_orphans(client, self._instance)
+            with self._presence.alone() as is_alone:
+                return remove_orphans(client, self._instance, is_alone)
+
         try:
-            return await self._engine.call(lambda c: remove_orphans(c, self._instance, alone))
+            return await self._engine.call(remove)
         except APIError as error:
             raise SandboxError(f"What is left over cannot be removed: {error}") from error
 
     async def remove_environments(self, repository: str) -> int:
-        """Remove the stored environments of a repository (its Source key); returns how many."""
-        return await self._engine.call(lambda c: remove_environments(c, repository))
+        """Remove what this instance keeps of a repository (its Source key); returns how many."""
+        return await self._engine.call(
+            lambda c: remove_environments(c, self._instance, repository)
+        )
 
     async def forget_failures(self, repository: str) -> int:
         """Let set-ups of a repository that failed lately be tried again; returns how many."""
@@ -190,6 +202,7 @@ class DockerSandbox:
         Costs one set-up container and two runs of the suite when not cached. Raises SetupFailed
         with the log's end when a set-up line fails; nothing is kept then.
         """
+        self._presence.enter()
         return await self._builder.prepare(source, plan, run)
 
     def workspace(
@@ -202,17 +215,20 @@ class DockerSandbox:
         self, source: Source, plan: EnvironmentPlan, run: str
     ) -> AbstractAsyncContextManager[SetupShell]:
         """A set-up container to try commands in; leaving the context removes it."""
+        self._presence.enter()
         return self._builder.setup_shell(source, plan, run)
 
     async def close(self) -> None:
         """Close the connection to the engine."""
         await self._engine.close()
+        self._presence.leave()
 
     @asynccontextmanager
     async def _workspace(
         self, environment: Environment, role: Role, run: str
     ) -> AsyncIterator[ShellWorkspace]:
         labels = {"prism.instance": self._instance, "prism.role": role, "prism.run": run}
+        self._presence.enter()
         self._state.used(environment.reference)
         args = workspace_args(environment.reference, self._limits, labels, await self._host())
         async with (

@@ -62,7 +62,10 @@ _FAILS = {
 def environment_text(environment: Environment, seconds: float) -> str:
     """What became of a set-up that worked: how long, which tests, and why none can speak."""
     how = "found in the store" if environment.cached else f"set up in {environment.setup_s:.0f} s"
-    rows = [("ready", [f"{how}, {seconds:.0f} s in all"]), ("tests", list(_tests(environment)))]
+    ready = [f"{how}, {seconds:.0f} s in all"]
+    if environment.built_on:
+        ready.append(f"on what commit {environment.built_on} installed with the same inputs")
+    rows = [("ready", ready), ("tests", list(_tests(environment)))]
     trouble = missing_tests(environment)
     if trouble is not None:
         rows.append(("beware", [trouble.summary, "No test can speak for a change."]))
@@ -82,7 +85,8 @@ def stored_lines(stored: Iterable[Stored]) -> list[str]:
 def _what(item: Stored) -> str:
     if item.kind == "dependencies":
         return ", what the set-up installed, shared by commits"
-    return f", base tests: {item.tests} pass" if item.tests else ", without tests"
+    on = f", on what commit {item.built_on[:10]} installed" if item.built_on else ""
+    return on + (f", base tests: {item.tests} pass" if item.tests else ", without tests")
 
 
 def size(count: float) -> str:

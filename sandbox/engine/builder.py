@@ -32,9 +32,17 @@ from sandbox.engine.owner import OWNER, this_process
 from sandbox.engine.recorded import read_record, write_record
 from sandbox.engine.runner import container_place, container_runner
 from sandbox.engine.state import EnvironmentState, is_network
-from sandbox.engine.store import DEPENDENCIES, INSTANCE, REPOSITORY, ROLE, remove_image
+from sandbox.engine.store import (
+    BASE,
+    BUILT_ON,
+    DEPENDENCIES,
+    INSTANCE,
+    REPOSITORY,
+    ROLE,
+    remove_image,
+)
 from sandbox.engine.watch import DiskWatch
-from sandbox.environment.inputs import without_repeats
+from sandbox.environment.inputs import inputs, without_repeats
 from sandbox.environment.record import (
     dependencies_key,
     dump_environment,
@@ -71,7 +79,7 @@ class _Job:
             "prism.recipe": "",
             "prism.run": "",
             "prism.repository": self.source.repository,
-            "prism.base": self.source.base_commit,
+            BASE: self.source.base_commit,
             "prism.key": key,
         }
 
@@ -137,30 +145,30 @@ class EnvironmentBuilder:
     async def _job(self, source: Source, plan: EnvironmentPlan, run: str) -> _Job:
         base = await self.base_image(plan)
         variables = await scm_environment(source)
-        blobs = await source.blobs()
+        counted = await inputs(source, plan)
         return _Job(
             source=source,
             plan=plan,
             run=run,
             base=base,
-            key=environment_key(source, plan, base, variables),
-            dependencies=dependencies_key(source, plan, base, variables, blobs),
+            key=environment_key(source, plan, base, variables, self.instance),
+            dependencies=dependencies_key(source, plan, base, variables, counted, self.instance),
         )
 
     async def _build(self, job: _Job) -> Environment:
         """From what another commit with the same inputs left, else from the base image."""
         async with self.state.alone(job.dependencies):
-            below, renewable = await self._dependencies(job)
+            below, renewable, origin = await self._dependencies(job)
             draft = None if renewable else await self._set_up(job, renewable=not below)
         if draft is None:
-            renewed = await self._renew(job, below)
+            renewed = await self._renew(job, below, origin)
             if renewed is not None:
                 return renewed
             draft = await self._set_up(job, renewable=False)
         return await self._record(await self._tested(draft, job.run), job)
 
-    async def _dependencies(self, job: _Job) -> tuple[str, bool]:
-        """The image of the first level ("" without one), and whether one may build on it."""
+    async def _dependencies(self, job: _Job) -> tuple[str, bool, str]:
+        """The image of the first level ("" without one), may one build on it, whose it is."""
         name = f"{DEPENDENCIES}:{job.dependencies}"
 
         def inspect(client: Any) -> dict[str, Any]:
@@ -169,8 +177,9 @@ class EnvironmentBuilder:
         try:
             image = await self.engine.call(inspect)
         except (ImageNotFound, NotFound):
-            return "", False
-        return str(image["Id"]), image["Config"]["Labels"].get(_RENEWABLE) != "no"
+            return "", False, ""
+        labels = image["Config"]["Labels"]
+        return str(image["Id"]), labels.get(_RENEWABLE) != "no", labels.get(BASE, "")
 
     async def _set_up(self, job: _Job, *, renewable: bool) -> Environment:
         """Everything from scratch; what comes out is kept for other commits too."""
@@ -182,7 +191,7 @@ class EnvironmentBuilder:
             image = await self._commit(name, labels, DEPENDENCIES, job.dependencies)
         return _untested(image, job, start, setup)
 
-    async def _renew(self, job: _Job, below: str) -> Environment | None:
+    async def _renew(self, job: _Job, below: str, origin: str) -> Environment | None:
         """From another commit's set-up; None when that does not lead to a working environment.
 
         Then the set-up may not bear being run twice, or it left behind what disturbs.
@@ -198,7 +207,8 @@ class EnvironmentBuilder:
             ):
                 await setup.carry_out(job.source, plan)
                 draft = await self._commit(name, labels)
-            environment = await self._tested(_untested(draft, job, start, setup), job.run)
+            made = replace(_untested(draft, job, start, setup), built_on=origin)
+            environment = await self._tested(made, job.run)
             if not job.plan.test or environment.stable_passes:
                 return await self._record(environment, job)
             _LOG.info("no test passes on an environment built on another commit's; from scratch")
@@ -228,7 +238,7 @@ class EnvironmentBuilder:
 
     async def _record(self, environment: Environment, job: _Job) -> Environment:
         """Store what is known about an environment inside its image, which gets its name."""
-        labels = {**job.labels("environment", job.key), OWNER: ""}
+        labels = {**job.labels("environment", job.key), OWNER: "", BUILT_ON: environment.built_on}
         if environment.baseline is not None:
             count = len(environment.baseline.results)
             labels["prism.tests"] = f"{len(environment.stable_passes)}/{count}"

@@ -14,7 +14,7 @@ from sandbox.engine.client import APIError, ImageNotFound
 from sandbox.engine.state import EnvironmentState
 
 REPOSITORY, DEPENDENCIES = "prism-env", "prism-deps"
-ROLE, INSTANCE = "prism.role", "prism.instance"
+ROLE, INSTANCE, BASE, BUILT_ON = "prism.role", "prism.instance", "prism.base", "prism.built-on"
 GRACE_S = 3600.0  # what was just prepared may not have a container yet
 _DAY_S = 86_400.0
 _GB = 1_000_000_000
@@ -29,6 +29,7 @@ class Stored:
 
     `tests` is how many tests passed before any patch, of how many ("" when there were none).
     `layers` are the bytes of the images it is made of, by id, without the base image's.
+    `built_on` is the commit whose set-up an environment uses, "" when it has its own.
     """
 
     image: str
@@ -40,6 +41,7 @@ class Stored:
     used: float
     tests: str = ""
     layers: Mapping[str, int] = field(default_factory=dict)
+    built_on: str = ""
 
     @property
     def bytes(self) -> int:
@@ -64,12 +66,13 @@ def list_stored(client: Any, instance: str, last_used: Callable[[str], float]) -
                 image=summary["Id"],
                 kind=kind,
                 repository=labels.get("prism.repository", ""),
-                commit=labels.get("prism.base", ""),
+                commit=labels.get(BASE, ""),
                 key=labels.get("prism.key", ""),
                 created=created,
                 used=max(created, last_used(summary["Id"])),
                 tests=labels.get("prism.tests", ""),
                 layers=layers,
+                built_on=labels.get(BUILT_ON, ""),
             )
         )
     return sorted(map(_shared(found), found), key=lambda item: item.used, reverse=True)
@@ -141,11 +144,18 @@ def busy_images(client: Any) -> set[str]:
     return busy
 
 
-def remove_environments(client: Any, repository: str) -> int:
-    """Remove all that is stored of a repository (its Source key); returns how many environments."""
+def remove_environments(client: Any, instance: str, repository: str) -> int:
+    """Remove all that an installation stored of a repository (its Source key).
+
+    Returns how many environments.
+    """
     removed = 0
     for role, name in (("environment", REPOSITORY), ("dependencies", DEPENDENCIES)):
-        labels = [f"{ROLE}={role}", f"prism.repository={repository}"]
+        labels = [
+            f"{INSTANCE}={instance}",
+            f"{ROLE}={role}",
+            f"prism.repository={repository}",
+        ]
         for image in client.api.images(name=name, filters={"label": labels}):
             remove_image(client, image["Id"])
             removed += role == "environment"

@@ -1,57 +1,68 @@
 """Which files of a repository decide what a set-up installs, and which lines may be left out.
 
 Two commits with the same of these files can share what was installed. Too many files only cost
-time; one too few would leave an old package in a new environment.
+time; one too few would let a commit plant something in the environments of later ones.
 """
 
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from posixpath import basename, normpath
+from posixpath import basename
 
 from sandbox.base import EnvironmentPlan, Source
+from sandbox.environment.sharing.lines import runs_own_code
 
-_MANIFESTS = re.compile(
+# Code, texts and pictures that no known installer reads. All other files count.
+_PLAIN = re.compile(
     r"""
-    pyproject\.toml | setup\.(py|cfg) | .*requirements.*\.(txt|in|lock) | constraints.*\.txt
-    | Pipfile(\.lock)? | (poetry|pdm|uv|pylock)\.(lock|toml) | tox\.ini | noxfile\.py | PKG-INFO
-    | environment\.ya?ml | runtime\.txt | \.(python|node|ruby|java|go|php|rust)-version
-    | \.tool-versions | \.?mise\.toml | \.nvmrc | \.npmrc | \.yarnrc(\.yml)? | \.sdkmanrc
-    | package\.json | package-lock\.json | npm-shrinkwrap\.json | yarn\.lock | lerna\.json
-    | pnpm-(lock|workspace)\.yaml | bun\.lockb?
-    | go\.(mod|sum|work) | go\.work\.sum | Cargo\.(toml|lock) | rust-toolchain(\.toml)?
-    | pom\.xml | (build|settings)\.gradle(\.kts)? | gradle\.(properties|lockfile)
-    | libs\.versions\.toml | (gradle|maven)-wrapper\.properties | extensions\.xml
-    | Gemfile(\.lock)? | .*\.gemspec | composer\.(json|lock) | mix\.(exs|lock)
-    | .*\.csproj | packages\.lock\.json | Directory\.(Build|Packages)\.props | global\.json
-    | (GNU)?[Mm]akefile | .*\.mk | CMakeLists\.txt | conanfile\.(py|txt) | vcpkg\.json
+    .+\.(py|pyi|js|jsx|ts|tsx|mjs|cjs|vue|svelte|go|rs|java|kt|scala|rb|php|c|h|cc|cpp|hpp|cs
+    |md|rst|adoc|txt|html|css|scss|less|svg|png|jpe?g|gif|ico|webp|po|pot|ipynb|snap)
+    | LICEN[CS]E | COPYING | NOTICE | AUTHORS | CHANGELOG | README
     """,
     re.VERBOSE,
 )
-_FOLDERS = re.compile(r"(^|/)(requirements/[^/]*\.(txt|in)|\.cargo/config(\.toml)?|\.mvn/[^/]*)$")
-_WORDS = re.compile(r"[\w./@+-]+")
+_COUNTED = re.compile(
+    r"""
+    (setup|conftest|noxfile|(site|user)customize|build|hatch_build|pdm_build)\.(py|rs)
+    | .*requirements.*\.txt | .*constraints.*\.txt | runtime\.txt | CMakeLists\.txt
+    | conanfile\.(py|txt) | .+\.(config|conf|setup)\.[cm]?[jt]sx? | pnpmfile\.[cm]?js
+    """,
+    re.VERBOSE,
+)
+_COUNTED_FOLDERS = re.compile(
+    r"(^|/)(\.[^/]+|requirements|node_modules|vendor|[^/]+\.(egg|dist)-info)/"
+)
+_FIXTURES = re.compile(
+    r"(^|/)(tests?|__tests__|spec|fixtures|testdata|docs?)/.*\.(json|ya?ml|csv|xml)$"
+)
 _NODE = re.compile(r"\s*(CI=\S+\s+)?(npm\s+(ci|install|i)|pnpm\s+(install|i)|yarn(\s+install)?)\b")
 _NODE_HOOKS = {"preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare"}
 
 
-def inputs(plan: EnvironmentPlan, blobs: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+async def inputs(source: Source, plan: EnvironmentPlan) -> tuple[tuple[str, str], ...]:
     """The (path, object name) pairs a set-up depends on, sorted by path.
 
-    Manifests, lock files and tool versions of any language in any folder, and every file that a
-    set-up line names, as a path from the tree's root or from the plan's folder.
+    The commit itself when its lines may run code of the tree: then only the same commit is the
+    same. Else every file that is not plainly code, text, picture or a test's data.
     """
-    named = {
-        normpath(f"{folder}/{word}" if folder else word)
-        for line in plan.setup
-        for word in _WORDS.findall(line)
-        for folder in {"", plan.directory}
-    }
-    return tuple(
-        (path, blobs[path])
-        for path in sorted(blobs)
-        if path in named or _MANIFESTS.fullmatch(basename(path)) or _FOLDERS.search(path)
-    )
+    blobs = await source.blobs()
+    if await runs_own_code(source, plan, blobs):
+        return (("", source.base_commit),)
+    return counted(blobs)
+
+
+def counted(blobs: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The files that count for lines of known installers."""
+    return tuple((path, blobs[path]) for path in sorted(blobs) if not _is_plain(path))
+
+
+def _is_plain(path: str) -> bool:
+    name = basename(path)
+    if name.startswith(".") or _COUNTED.fullmatch(name) or _COUNTED_FOLDERS.search(path):
+        return False
+    manifest = name in {"package.json", "package-lock.json", "npm-shrinkwrap.json", "composer.json"}
+    return bool(_PLAIN.fullmatch(name) or (_FIXTURES.search(path) and not manifest))
 
 
 async def without_repeats(source: Source, plan: EnvironmentPlan) -> EnvironmentPlan:

@@ -8,7 +8,6 @@ from hashlib import sha256
 from pydantic import TypeAdapter
 
 from sandbox.base import Environment, EnvironmentPlan, Source, TestRun
-from sandbox.environment.inputs import inputs
 
 # Raised when a change of this package makes older environments unusable.
 RECIPE_VERSION = 4
@@ -18,10 +17,17 @@ _ADAPTER: TypeAdapter[Environment] = TypeAdapter(Environment)
 
 
 def environment_key(
-    source: Source, plan: EnvironmentPlan, base: str, variables: Mapping[str, str]
+    source: Source,
+    plan: EnvironmentPlan,
+    base: str,
+    variables: Mapping[str, str],
+    instance: str = "",
 ) -> str:
-    """Hash of everything an environment depends on; `base` is an image id or an interpreter."""
-    parts = [RECIPE_VERSION, source.repository, source.base_commit, asdict(plan), base]
+    """Hash of everything an environment depends on; `base` is an image id or an interpreter.
+
+    `instance` keeps installations on one engine apart.
+    """
+    parts = [RECIPE_VERSION, instance, source.repository, source.base_commit, asdict(plan), base]
     text = json.dumps([*parts, dict(variables)], sort_keys=True)
     return sha256(text.encode()).hexdigest()[:32]
 
@@ -31,14 +37,15 @@ def dependencies_key(
     plan: EnvironmentPlan,
     base: str,
     variables: Mapping[str, str],
-    blobs: Mapping[str, str],
+    inputs: tuple[tuple[str, str], ...],
+    instance: str = "",
 ) -> str:
     """Hash of what the set-up lines install: the same for commits with the same inputs.
 
     How the plan was found and how its tests are read does not count.
     """
     what = replace(plan, origin="", notes=(), runner="exit_code")
-    parts = [RECIPE_VERSION, source.repository, asdict(what), base, inputs(plan, blobs)]
+    parts = [RECIPE_VERSION, instance, source.repository, asdict(what), base, inputs]
     text = json.dumps([*parts, dict(variables)], sort_keys=True)
     return sha256(text.encode()).hexdigest()[:32]
 

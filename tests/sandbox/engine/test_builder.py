@@ -10,6 +10,7 @@ import pytest
 
 from sandbox.base import Command, Environment, EnvironmentPlan, Limits, Sandbox
 from sandbox.docker import DockerSandbox
+from sandbox.engine.store import remove_image
 from sandbox.errors import SetupFailed
 from sandbox.process import ProcessSandbox
 from tests.sandbox.conftest import GIT, INSTANCE, GitSource, MakeSource
@@ -77,26 +78,38 @@ async def sandbox(tmp_path: Path) -> AsyncIterator[DockerSandbox]:
     await own.close()
 
 
-async def looked(sandbox: DockerSandbox, environment: Environment, line: str) -> str:
-    """What a command prints in a fresh workspace."""
-    async with sandbox.workspace(environment, "verify", "run-life") as workspace:
-        ran = await workspace.exec(Command(line))
-        assert ran.exit_code == 0, ran.output
-        return ran.output.strip()
-
-
-TOOL = "test -e ~/tool || head -c 8 /dev/urandom | base64 > ~/tool"  # installed once
-BUILD = "mkdir -p out; cat src/*.txt > out/all; date > made"
-PLAN = EnvironmentPlan("unknown", (TOOL, BUILD), "grep -q good src/a.txt", "exit_code", "t")
+INSTALL = "npm ci --no-audit --no-fund --ignore-scripts"
+PLAN = EnvironmentPlan("node", (INSTALL,), "grep -q good src/a.txt", "exit_code", "t")
 FILES = {
-    "requirements.txt": "1\n",
+    "package.json": '{"name": "shop", "version": "1.0.0"}',
+    "package-lock.json": '{"name": "shop", "lockfileVersion": 3, "packages": {"": {}}}',
     "src/a.txt": "bad secret-of-the-old-commit\n",
     "src/b.txt": "b\n",
     "old/gone.txt": "gone\n",
     "same.txt": "same\n",
-    "becomes/folder.txt": "folder\n",
-    "becomes-folder": "file\n",
+    "becomes.md/folder.txt": "folder\n",
+    "becomes-folder.md": "file\n",
 }
+NEXT = {
+    "src/a.txt": "good\n",
+    "old/gone.txt": None,
+    "new/deep/file.txt": "new\n",
+    "becomes.md/folder.txt": None,
+    "becomes.md": "file now\n",
+    "becomes-folder.md": None,
+    "becomes-folder.md/file.txt": "folder now\n",
+}
+TREE = "find . -path ./.git -prune -o -type f -print | sort; cat becomes.md src/*"
+TREE_NOW = [
+    *("./becomes-folder.md/file.txt", "./becomes.md", "./new/deep/file.txt"),
+    *("./package-lock.json", "./package.json", "./same.txt", "./src/a.txt", "./src/b.txt"),
+    *("file now", "good", "b"),
+]
+OLD_SECRET = (
+    "for g in .git /opt/prism/base.git; do git --git-dir=$g cat-file --batch-all-objects "
+    "--batch 2>/dev/null; done | grep -ac secret-of || true; grep -rl secret-of /workspace* "
+    "/opt/prism /tmp ~ 2>/dev/null || true"
+)
 
 
 async def test_a_commit_is_built_on_another(
@@ -106,60 +119,46 @@ async def test_a_commit_is_built_on_another(
     first = make_source(FILES)
     old = await sandbox.prepare(first, PLAN, "run-life")
     assert old.baseline is not None
-    assert old.baseline.results == {"suite": "fail"}
-    second = after(
-        first,
-        {
-            "src/a.txt": "good\n",
-            "old/gone.txt": None,
-            "new/deep/file.txt": "new\n",
-            "becomes/folder.txt": None,
-            "becomes": "file now\n",
-            "becomes-folder": None,
-            "becomes-folder/file.txt": "folder now\n",
-        },
-    )
-    new = await sandbox.prepare(second, PLAN, "run-life")
-    assert not new.cached
+    assert (old.baseline.results, old.built_on) == ({"suite": "fail"}, "")
+    new = await sandbox.prepare(after(first, NEXT), PLAN, "run-life")
+    assert (new.cached, new.built_on) == (False, first.base_commit)
     assert new.stable_passes == {"suite"}
-    tool = await looked(sandbox, old, "cat ~/tool")
-    tree = "find . -path ./.git -prune -o -type f -print | sort"
-    look = f"cat ~/tool; {tree}; cat becomes src/* out/all; git status --porcelain --ignored"
-    assert (await looked(sandbox, new, look)).split("\n") == [
-        tool,
-        "./becomes",
-        "./becomes-folder/file.txt",
-        "./made",
-        "./new/deep/file.txt",
-        "./out/all",
-        "./requirements.txt",
-        "./same.txt",
-        "./src/a.txt",
-        "./src/b.txt",
-        "file now",
-        "good",
-        "b",
-        "good",
-        "b",
-        "!! made",
-        "!! out/",
-    ]
-    # What changed is newer than what was built; nothing of the other commit is left to read.
-    await looked(sandbox, new, "test src/a.txt -nt same.txt && test out/all -nt same.txt")
-    search = (
-        "for g in .git /opt/prism/base.git; do git --git-dir=$g cat-file --batch-all-objects "
-        "--batch 2>/dev/null; done | grep -ac secret-of || true; grep -rl secret-of /workspace* "
-        "/opt/prism /tmp ~ 2>/dev/null || true"
-    )
-    assert await looked(sandbox, new, search) == "0"
+    stored = {item.image: item for item in await sandbox.stored()}
+    assert stored[new.reference].built_on == first.base_commit
+    assert len(stored[new.reference].layers.keys() & stored[old.reference].layers.keys()) == 1
     async with sandbox.workspace(new, "candidate", "run-life") as workspace:
+
+        async def shown(line: str) -> list[str]:
+            ran = await workspace.exec(Command(line))
+            assert ran.ok, ran.output
+            return ran.output.split("\n")[:-1]
+
+        assert await shown(TREE) == TREE_NOW
+        assert await shown("git status --porcelain; test src/a.txt -nt same.txt") == []
+        assert await shown(OLD_SECRET) == ["0"]  # nothing of the other commit is left to read
         assert await workspace.diff() == ""
         await workspace.write("src/a.txt", "better\n")
         assert "+better" in await workspace.diff()
 
-    third = after(second, {"requirements.txt": "2\n"})
-    cold = await sandbox.prepare(third, PLAN, "run-life")
-    assert await looked(sandbox, cold, "cat ~/tool") != tool
+
+@pytest.mark.nightly
+async def test_a_commit_plants_nothing_for_another(
+    sandbox: DockerSandbox, make_source: MakeSource
+) -> None:
+    """A script that no line names may do what it likes to its own environment alone."""
+    script = "touch ~/planted\n"
+    source = make_source({"package.json": '{"scripts": {"s": "sh s.sh"}}', "s.sh": script})
+    plan = EnvironmentPlan("node", ("npm run s",), "test ! -e ~/planted", "exit_code", "t")
+    planted = await sandbox.prepare(source, plan, "run-life")
+    assert planted.stable_passes == set()
+    clean = await sandbox.prepare(after(source, {"s.sh": "true\n"}), plan, "run-life")
+    assert clean.stable_passes == {"suite"}
+    assert clean.built_on == ""
+
+
+async def forget(sandbox: DockerSandbox, environment: Environment) -> None:
+    """Remove what lies above the installation, as pruning may."""
+    await sandbox._engine.call(lambda c: remove_image(c, environment.reference))
 
 
 @pytest.mark.nightly
@@ -168,26 +167,46 @@ async def test_a_set_up_that_runs_only_once(
 ) -> None:
     """One that fails on what it left itself is done from scratch, from then on at once."""
     plan = EnvironmentPlan("unknown", ("mkdir ~/once",), "", "exit_code", "t")
-    source, logs = make_source({"a.txt": "1\n"}), []
-    for content in ("2\n", "3\n", "4\n"):
+    source = make_source({"a.txt": "1\n"})
+    for _ in range(3):
         environment = await sandbox.prepare(source, plan, "run-life")
         assert "File exists" not in environment.log
-        (dependencies,) = [item for item in await sandbox.stored() if item.kind != "environment"]
-        logs.append(dependencies.commit)
-        assert logs[-1] == source.base_commit
-        source = after(source, {"a.txt": content})
-    assert len(set(logs)) == 3
+        assert environment.built_on == ""
+        await forget(sandbox, environment)
 
 
 @pytest.mark.nightly
 async def test_a_working_suite_decides(sandbox: DockerSandbox, make_source: MakeSource) -> None:
-    """When no test passes on top of another commit's set-up, the set-up starts from scratch."""
-    stale = "test -e ~/built || cp a.txt ~/built"
-    plan = EnvironmentPlan("unknown", (stale,), "cmp a.txt ~/built", "exit_code", "t")
+    """When no test passes on top of an earlier set-up, the set-up starts from scratch."""
+    lines = ("if test -e ~/once; then touch ~/twice; fi; touch ~/once",)
+    plan = EnvironmentPlan("unknown", lines, "test ! -e ~/twice", "exit_code", "t")
     source = make_source({"a.txt": "1\n"})
-    assert (await sandbox.prepare(source, plan, "run-life")).stable_passes
-    next_one = after(source, {"a.txt": "2\n"})
-    assert (await sandbox.prepare(next_one, plan, "run-life")).stable_passes
+    for _ in range(2):
+        environment = await sandbox.prepare(source, plan, "run-life")
+        assert environment.stable_passes
+        await forget(sandbox, environment)
+
+
+@pytest.mark.nightly
+async def test_installations_keep_their_own(
+    sandbox: DockerSandbox, make_source: MakeSource, tmp_path: Path
+) -> None:
+    """On one engine neither uses, lists nor removes what the other stored."""
+    source = make_source({"a.txt": "1\n"})
+    plan = EnvironmentPlan("unknown", (), "", "exit_code", "t")
+    other = DockerSandbox(instance=f"{INSTANCE}-2-{tmp_path.name}", data_dir=tmp_path / "2")
+    try:
+        mine = await sandbox.prepare(source, plan, "run-life")
+        theirs = await other.prepare(source, plan, "run-life")
+        assert not theirs.cached
+        listed = {item.image for item in await other.stored()}
+        assert theirs.reference in listed
+        assert mine.reference not in listed
+    finally:
+        assert await other.remove_environments(source.repository) == 1
+        await other.close()
+    assert mine.reference in {item.image for item in await sandbox.stored()}
+    assert (await sandbox.prepare(source, plan, "run-life")).cached
 
 
 async def test_a_failure_is_not_repeated(
@@ -216,9 +235,9 @@ async def test_workers_build_once(
     sandbox: DockerSandbox, make_source: MakeSource, tmp_path: Path
 ) -> None:
     """Two workers that need the same environment at the same time share one build."""
-    source = make_source(FILES)
+    source = make_source({"a.txt": "1\n"})
     other = DockerSandbox(instance=f"{INSTANCE}-{tmp_path.name}", data_dir=tmp_path / "data")
-    plan = replace(PLAN, test="")
+    plan = EnvironmentPlan("unknown", ("date > made",), "", "exit_code", "t")
     try:
         both = await asyncio.gather(
             sandbox.prepare(source, plan, "run-life"), other.prepare(source, plan, "run-life")

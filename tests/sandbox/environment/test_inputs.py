@@ -1,13 +1,15 @@
 """What decides whether two commits can share what a set-up installed."""
 
+from dataclasses import replace
+
 import pytest
 
 from sandbox.base import EnvironmentPlan
-from sandbox.environment.inputs import inputs, without_repeats
-from sandbox.environment.record import dependencies_key
+from sandbox.environment.inputs import counted, without_repeats
+from sandbox.environment.record import dependencies_key, environment_key
 from tests.fakes import MemorySource
 
-PLAN = EnvironmentPlan("python", ("pip install -e .", "./tools/setup.sh"), "pytest", "pytest", "t")
+PLAN = EnvironmentPlan("python", ("pip install -e .",), "pytest", "pytest", "t")
 
 
 @pytest.mark.parametrize(
@@ -28,48 +30,62 @@ PLAN = EnvironmentPlan("python", ("pip install -e .", "./tools/setup.sh"), "pyte
         "shop.gemspec",
         "Makefile",
         "tools/setup.sh",
+        "setup.sh",
+        "bin/tool",
+        "src/build.rs",
+        "tests/package.json",
+        ".puppeteerrc.cjs",
+        ".yarn/releases/yarn.js",
+        "jest.config.js",
+        "wheels/a-1-py3-none-any.whl",
+        "src/a.egg-info/entry_points.txt",
+        "data.bin",
     ],
 )
 def test_what_counts(path: str) -> None:
-    """Manifests, lock files, tool versions and scripts that a line names decide."""
-    assert inputs(PLAN, {path: "1", "src/shop.py": "2"}) == ((path, "1"),)
+    """Manifests, scripts, settings, archives, and every file nobody knows the use of."""
+    assert counted({path: "1", "src/shop.py": "2"}) == ((path, "1"),)
 
 
 @pytest.mark.parametrize(
     "path",
-    ["src/shop.py", "README.md", "tests/requirements.py", "docs/package.json.md", "setup.sh"],
+    [
+        "src/shop.py",
+        "README.md",
+        "LICENSE",
+        "tests/requirements.py",
+        "docs/package.json.md",
+        "tests/data/a.json",
+        "web/app.tsx",
+    ],
 )
 def test_what_does_not(path: str) -> None:
     """Code, tests and texts are no inputs: most commits change only those."""
-    assert inputs(PLAN, {path: "1"}) == ()
-
-
-def test_named_from_the_plans_folder() -> None:
-    """A line's path is looked up where the line runs."""
-    plan = EnvironmentPlan("node", ("sh x/y.sh",), "", "exit_code", "t", directory="web")
-    assert inputs(plan, {"web/x/y.sh": "1", "y.sh": "2"}) == (("web/x/y.sh", "1"),)
+    assert counted({path: "1"}) == ()
 
 
 def test_keys_follow_the_inputs() -> None:
-    """Other code keeps the key; another manifest, plan, image, version or owner changes it."""
+    """Another input, plan, image, version, owner or installation changes the key, nothing else."""
 
-    def key(source=None, plan=PLAN, base="image", version=None, **blobs: str) -> str:
+    def key(source=None, plan=PLAN, base="image", version=None, files="1", instance="a") -> str:
         source = source or MemorySource({})
-        return dependencies_key(source, plan, base, version or {}, {"setup.py": "1", **blobs})
+        return dependencies_key(source, plan, base, version or {}, (("x", files),), instance)
 
     other = MemorySource({})
     other.repository = "2/shop"
-    again = EnvironmentPlan(PLAN.language, PLAN.setup, PLAN.test, "exit_code", "elsewhere")
-    assert key() == key(src="2") == key(plan=again)
+    assert key() == key(plan=replace(PLAN, runner="exit_code", origin="elsewhere"))
     changed = {
         key(),
-        key(**{"setup.py": "2"}),
-        key(plan=EnvironmentPlan("python", ("pip install .",), "pytest", "pytest", "t")),
+        key(files="2"),
+        key(plan=replace(PLAN, setup=("pip install .",))),
         key(base="other"),
         key(version={"PBR_VERSION": "1"}),
         key(source=other),
+        key(instance="b"),
     }
-    assert len(changed) == 6
+    assert len(changed) == 7
+    own = [environment_key(MemorySource({}), PLAN, "image", {}, name) for name in ("a", "b")]
+    assert own[0] != own[1]
 
 
 @pytest.mark.parametrize(
