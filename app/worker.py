@@ -97,7 +97,7 @@ async def _sweep(sandbox: Backend, settings: Settings) -> None:
 
 @contextmanager
 def _only_worker(settings: Settings) -> Iterator[bool]:
-    """Whether no other worker uses the data folder: only then are leftovers surely nobody's."""
+    """Whether no other worker uses the data folder; the sandbox looks for other users itself."""
     settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (settings.data_dir / "worker.lock").open("w") as lock:
         try:

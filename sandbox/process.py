@@ -40,6 +40,7 @@ from sandbox.environment.passthrough import local_installer_environment
 from sandbox.environment.record import dump_environment, environment_key, load_environment
 from sandbox.environment.version import scm_environment
 from sandbox.errors import NotAllowed, WorkspaceLost
+from sandbox.presence import Presence
 from sandbox.process_runner import ProcessRunner
 from sandbox.runner import Layout
 from sandbox.setup import Place, Setup
@@ -73,6 +74,7 @@ class ProcessSandbox:
         self._root = data_dir.resolve() / "process"
         self._limits = limits or Limits()
         self._environ = environ
+        self._presence = Presence(self._root, "process")
         self._preparing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @property
@@ -101,13 +103,19 @@ class ProcessSandbox:
         )
 
     async def remove_orphans(self, *, alone: bool = False) -> int:
-        """Remove workspaces that an earlier process left, when `alone`; returns how many."""
-        if not alone:
-            return 0
-        left = list(self._workspaces.iterdir()) if self._workspaces.is_dir() else []
-        for folder in left:
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-        return len(left)
+        """Remove workspaces that an earlier process left, when `alone`; returns how many.
+
+        None while another process works below the same folder.
+        """
+
+        def remove() -> int:
+            with self._presence.alone() as is_alone:
+                left = list(self._workspaces.iterdir()) if self._workspaces.is_dir() else []
+                for folder in left if is_alone else ():
+                    shutil.rmtree(folder, ignore_errors=True)
+                return len(left) if is_alone else 0
+
+        return await asyncio.to_thread(remove) if alone else 0
 
     async def prepare(self, source: Source, plan: EnvironmentPlan, run: str) -> Environment:
         """Build or reuse the environment of (repository, base commit, plan, interpreter).
@@ -148,6 +156,7 @@ class ProcessSandbox:
         self, source: Source, plan: EnvironmentPlan, run: str
     ) -> AsyncIterator[SetupShell]:
         """A folder to try set-up commands in, removed when the context is left."""
+        self._presence.enter()
         folder = self._workspaces / token_hex(8)
         setup = self._setup(folder, await scm_environment(source))
         try:
@@ -157,7 +166,8 @@ class ProcessSandbox:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Let a sweep of another process take what is left over."""
+        self._presence.leave()
 
     @property
     def _workspaces(self) -> Path:
@@ -165,6 +175,7 @@ class ProcessSandbox:
 
     @asynccontextmanager
     async def _workspace(self, environment: Environment) -> AsyncIterator[ShellWorkspace]:
+        self._presence.enter()
         folder = Path(environment.reference)
         home = self._workspaces / token_hex(8)
         runner: ProcessRunner | None = None

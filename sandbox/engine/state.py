@@ -34,7 +34,7 @@ class EnvironmentState:
     """The files of one machine's environments below `folder`, which is made when needed."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder or Path.home() / ".cache" / "prism" / "environments"
+        self.folder = folder or Path.home() / ".cache" / "prism" / "environments"
 
     @asynccontextmanager
     async def alone(self, key: str) -> AsyncIterator[None]:
@@ -102,7 +102,7 @@ class EnvironmentState:
                     path.unlink()
 
     def _file(self, kind: str, name: str) -> Path:
-        folder = self._folder / kind
+        folder = self.folder / kind
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder / name
 
