@@ -12,7 +12,7 @@ from sandbox.engine.runner import ContainerRunner
 from sandbox.engine.seccomp import profile
 from sandbox.errors import SandboxError
 from sandbox.runner import SYSTEM_PATH, Script
-from tests.sandbox.conftest import INSTANCE, GitSource, MakeSource
+from tests.sandbox.conftest import INSTANCE, MakeSource
 from tests.sandbox.engine.test_builder import after
 
 pytestmark = pytest.mark.engine
@@ -109,14 +109,17 @@ async def test_nothing_planted_runs_for_the_harness(
             assert "/opt/venv/bin/git 10001" in (await workspace.exec(Command(LOGS))).output
 
 
-async def test_the_forwarder_is_the_operators(sandbox: DockerSandbox, shop: GitSource) -> None:
+async def test_the_forwarder_is_the_operators(
+    sandbox: DockerSandbox, make_source: MakeSource
+) -> None:
     """It has the list of system calls and runs of the base image, whatever the set-up is on."""
     plan = EnvironmentPlan("node", (), "", "exit_code", "t")
-    built = await sandbox.prepare(shop, plan, "r")
+    source = make_source(FILES)
+    built = await sandbox.prepare(source, plan, "r")
     base = (await sandbox.bare(plan)).reference
     assert built.reference != base
     builder, role = sandbox._builder, {"label": ["prism.role=egress", "prism.run=forwarder"]}
-    async with builder._setup(shop, plan, built.reference, "forwarder", renewing=True):
+    async with builder._setup(source, plan, built.reference, "forwarder", renewing=True):
         found = await builder.engine.call(lambda c: c.containers.list(filters=role)[0].attrs)
     assert found["Image"] == base
     assert f"seccomp={profile()}" in found["HostConfig"]["SecurityOpt"]
