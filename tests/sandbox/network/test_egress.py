@@ -205,18 +205,20 @@ async def test_engine_elsewhere() -> None:
     await engine.close()
 
 
+SECRET = "s3cr3t-word"
+PRIVATE = {
+    "HOME": "/nonexistent",
+    "PIP_INDEX_URL": f"https://me:{SECRET}@index.test/simple",
+    "CARGO_REGISTRIES_OWN_INDEX": "sparse+https://crates.test/",
+    "CARGO_REGISTRIES_OWN_TOKEN": SECRET,
+}
+
+
 async def test_nothing_of_the_way_is_kept(shop) -> None:
     """Lines have certificates, proxy and index without its password; the image has none of it."""
-    secret = "s3cr3t-word"
-    environ = {
-        "HOME": "/nonexistent",
-        "PIP_INDEX_URL": f"https://me:{secret}@index.test/simple",
-        "CARGO_REGISTRIES_OWN_INDEX": "sparse+https://crates.test/",
-        "CARGO_REGISTRIES_OWN_TOKEN": secret,
-    }
     lines = (
         'test "$PIP_INDEX_URL" = https://index.test/simple',
-        f'! env | grep {secret.replace("-", "[-]")} && test -n "$CARGO_REGISTRIES_OWN_TOKEN"',
+        f'! env | grep {SECRET.replace("-", "[-]")} && test -n "$CARGO_REGISTRIES_OWN_TOKEN"',
         'test -s "${JAVA_TOOL_OPTIONS##*trustStore=}" || test -s "$SSL_CERT_FILE.p12"',
         'test "$MADE" = "by the plan"',
         'sed -n 3p "$PIP_CERT" | rev; echo "$HTTPS_PROXY" | rev',
@@ -226,14 +228,14 @@ async def test_nothing_of_the_way_is_kept(shop) -> None:
         "unknown", lines, "", "exit_code", "t",
         directory="src/shop", variables=(("MADE", "by the plan"),),
     )  # fmt: skip
-    sandbox = DockerSandbox(instance=LABELS["prism.instance"], environ=environ)
+    sandbox = DockerSandbox(instance=LABELS["prism.instance"], environ=PRIVATE)
     engine = Engine()
     try:
         environment = await sandbox.prepare(shop, plan, "run-kept")
         reversed_lines = [line for line in environment.log.splitlines() if not line.startswith("$")]
         certificate, proxy = (line[::-1] for line in reversed_lines[-2:])
         assert proxy == "http://127.0.0.1:3128"
-        words = (certificate, proxy, secret)
+        words = (certificate, proxy, SECRET)
         shown = await engine.call(
             lambda c: json.dumps(
                 [c.api.inspect_image(environment.reference), c.api.history(environment.reference)]
