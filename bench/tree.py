@@ -75,11 +75,6 @@ class BenchSource:
         for start in range(0, len(data), 65536):
             yield data[start : start + 65536]
 
-    def next_commit(self, path: str, text: str) -> "BenchSource":
-        """The source after one more commit that writes one file."""
-        (self.directory / path).write_text(text)
-        return _committed(self.directory, self.repository)
-
 
 def make_repository(directory: Path, repository: str, size: Size) -> BenchSource:
     """A repository of `size` with one commit."""
