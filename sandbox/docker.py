@@ -170,9 +170,7 @@ class DockerSandbox:
 
     async def remove_environments(self, repository: str) -> int:
         """Remove what this instance keeps of a repository (its Source key); returns how many."""
-        return await self._engine.call(
-            lambda c: remove_environments(c, self._instance, repository)
-        )
+        return await self._engine.call(lambda c: remove_environments(c, self._instance, repository))
 
     async def forget_failures(self, repository: str) -> int:
         """Let set-ups of a repository that failed lately be tried again; returns how many."""
