@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
@@ -73,8 +74,12 @@ def fix(
     """
     with plain_errors(), term_as_interrupt():
         from app.fix import fix_local
+        from app.logs import configure_logs
 
-        sys.exit(fix_local(read_settings(), repo, issue, commit, out, report, journal))
+        settings = read_settings()
+        # Standard output is the patch: what is logged goes beside it, and only when it matters.
+        configure_logs(replace(settings, log_level="warning", log_format="pretty"))
+        sys.exit(fix_local(settings, repo, issue, commit, out, report, journal))
 
 
 @main.command()

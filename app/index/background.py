@@ -45,9 +45,9 @@ class RunIndex:
         except _Stopped:
             return None
         except (IndexingFailed, MirrorFailed) as error:  # a run goes on without
-            log.warning("no index", commit=self._source.base_commit, error=str(error))
+            log.warning("no index", error=str(error))
             return None
-        log.info("index built", commit=stats.commit, parsed=stats.parsed, seconds=stats.seconds)
+        log.info("index built", count=stats.parsed, duration_s=round(stats.seconds, 3))
         return index
 
     def _told(self, _done: int, _total: int) -> None:
