@@ -4,16 +4,16 @@ from collections.abc import Iterable
 
 from pipeline.agent.reading import (
     MAX_ENTRIES,
-    MAX_LINES,
     ListArguments,
     OutlineArguments,
     ViewArguments,
     entries_text,
+    looking_tools,
     numbered,
     outline_text,
 )
 from pipeline.agent.searching import asked
-from pipeline.agent.tool import Tool, ToolProblem, inside, make_tool
+from pipeline.agent.tool import Tool, ToolProblem, inside
 from pipeline.index.search import CodeSearch
 
 MAX_DEPTH = 8
@@ -38,27 +38,7 @@ def browsing_tools(code: CodeSearch, root: str) -> tuple[Tool, ...]:
         text = await asked(lambda: code.view(path))
         return numbered(text, arguments.start, arguments.end)
 
-    return (
-        make_tool(
-            "list",
-            "List files and folders below a folder. The depth is lowered until the answer has at "
-            f"most {MAX_ENTRIES} entries.",
-            ListArguments,
-            list_files,
-        ),
-        make_tool(
-            "outline",
-            "Show the classes and functions of a source file with their line numbers.",
-            OutlineArguments,
-            outline,
-        ),
-        make_tool(
-            "view",
-            f"Show numbered lines of a file, at most {MAX_LINES} per call.",
-            ViewArguments,
-            view,
-        ),
-    )
+    return looking_tools(list_files, outline, view)
 
 
 def _outline(code: CodeSearch, path: str) -> str:

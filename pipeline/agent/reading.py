@@ -2,7 +2,7 @@
 
 import posixpath
 import shlex
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,6 +69,15 @@ def reading_tools(workspace: Workspace) -> tuple[Tool, ...]:
         path = inside(workspace.path, arguments.path)
         return numbered(await workspace.read(path), arguments.start, arguments.end)
 
+    return (*looking_tools(list_files, outline, view), search_text_tool(workspace))
+
+
+def looking_tools(
+    list_files: Callable[[ListArguments], Awaitable[str]],
+    outline: Callable[[OutlineArguments], Awaitable[str]],
+    view: Callable[[ViewArguments], Awaitable[str]],
+) -> tuple[Tool, ...]:
+    """list, outline and view, answered by the given functions: one wording for every source."""
     return (
         make_tool(
             "list",
@@ -89,7 +98,6 @@ def reading_tools(workspace: Workspace) -> tuple[Tool, ...]:
             ViewArguments,
             view,
         ),
-        search_text_tool(workspace),
     )
 
 

@@ -108,6 +108,27 @@ async def asked(work: Callable[[], T]) -> T:
         raise ToolProblem(f"The code index failed: {error} Use `search_text` instead.") from error
 
 
+_DEFINITION = (
+    "Find classes and functions by name: exact (`f`, `Class.method`, `pkg.mod.f`), else as a "
+    "regular expression, else names that are alike. Shows heads, the lines that call "
+    "children, and the ids of children (contained and called units). `file_path` is a file, a "
+    "folder or a glob. Test code only with tests=true or by its path. "
+)
+_CONTENT = (
+    "Find the units that hold a variable name (camelCase and snake_case are the same) or an "
+    "exact piece of code (white space may differ), with the matched lines. start_line and "
+    "end_line count with the path of one file. "
+)
+_CHILD = (
+    "Show one class or function by its exact name and path, as ids of children have them: "
+    "path:Name. Follow children this way, one at a time. "
+)
+_NEIGHBOURS = (
+    "Show what a unit (path:Name, or a path) contains, imports, invokes and inherits, and "
+    "what does so to it (direction in). A confidence below 1 is a guess by name. "
+)
+
+
 def search_tools(code: CodeSearch, shown: Shown, remark: str = "") -> tuple[Tool, ...]:
     """find_code_def, find_code_content, find_child_unit and neighbours of the base commit.
 
@@ -152,34 +173,25 @@ def search_tools(code: CodeSearch, shown: Shown, remark: str = "") -> tuple[Tool
     return (
         make_tool(
             "find_code_def",
-            "Find classes and functions by name: exact (`f`, `Class.method`, `pkg.mod.f`), else "
-            "as a regular expression, else names that are alike. Shows heads, the lines that "
-            "call children, and the ids of children (contained and called units). `file_path` "
-            "is a file, a folder or a glob. Test code only with tests=true or by its path. "
-            + remark,
+            _DEFINITION + remark,
             FindDefinitionArguments,
             find_code_def,
         ),
         make_tool(
             "find_code_content",
-            "Find the units that hold a variable name (camelCase and snake_case are the same) "
-            "or an exact piece of code (white space may differ), with the matched lines. "
-            "start_line and end_line count with the path of one file. " + remark,
+            _CONTENT + remark,
             FindContentArguments,
             find_code_content,
         ),
         make_tool(
             "find_child_unit",
-            "Show one class or function by its exact name and path, as ids of children have "
-            "them: path:Name. Follow children this way, one at a time. " + remark,
+            _CHILD + remark,
             FindChildArguments,
             find_child_unit,
         ),
         make_tool(
             "neighbours",
-            "Show what a unit (path:Name, or a path) contains, imports, invokes and inherits, "
-            "and what does so to it (direction in). A confidence below 1 is a guess by name. "
-            + remark,
+            _NEIGHBOURS + remark,
             NeighboursArguments,
             neighbours,
         ),

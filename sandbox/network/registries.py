@@ -21,7 +21,7 @@ from sandbox.environment.passthrough import (
     notes_on,
     tokens_in,
 )
-from sandbox.network.allow import split_authority
+from sandbox.network.allow import REGISTRIES, split_authority
 from sandbox.network.credentials import Credential, prefix_of
 from sandbox.network.request import Origin
 
@@ -34,7 +34,6 @@ _NPM_TOKEN = re.compile(
     r"^//([^/\s]+)(/\S*?)?/?:(_authToken|_auth)\s*=\s*\"?([^\"\s]+)", re.MULTILINE
 )
 _NPM_REGISTRY = re.compile(r"^(?:@[^:\s]+:)?registry\s*=\s*\"?([^\"\s]+)", re.MULTILINE)
-_NPM_DEFAULT = "https://registry.npmjs.org/"
 
 # What each ecosystem's client is asked, and the variables its answer fills.
 _QUESTIONS: Mapping[str, tuple[str, ...]] = {
@@ -134,7 +133,8 @@ def _pip_variables(listing: str) -> dict[str, str]:
 
 def _npm_variables(registry: str) -> dict[str, str]:
     address = registry.strip()
-    if not address.startswith("http") or address == _NPM_DEFAULT:
+    is_public = urlsplit(address).hostname in REGISTRIES["node"]
+    if not address.startswith("http") or is_public:
         return {}
     return {"NPM_CONFIG_REGISTRY": address}
 

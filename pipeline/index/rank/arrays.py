@@ -118,17 +118,19 @@ def arrays(paths: Sequence[str], languages: Sequence[str], counted: Sequence[Cou
         piece_words=np.array([number(longest(each)) for each in pieces], np.uint32),
         piece_units=_joined([each.piece_units + at for each, at in _placed(counted, first)]),
         endings=_endings(paths),
-        links=links(
-            _joined([each.used_units + at for each, at in _placed(counted, first)]),
-            _words([each.used_ids for each in counted]),
-            defined,
-            len(names),
-        ),
+        links=_links(counted, first, defined, len(names)),
         imports=tuple(each.imports for each in counted),
         modules=_modules(paths),
         tails=tuple(name.rpartition(".")[2] for name in names),
         repeats=_repeats(names, file_of),
     )
+
+
+def _links(
+    counted: Sequence[Counts], first: Ints, defined: Mapping[str, tuple[int, ...]], units: int
+) -> Links:
+    used = _joined([each.used_units + at for each, at in _placed(counted, first)])
+    return links(used, _words([each.used_ids for each in counted]), defined, units)
 
 
 def _placed(counted: Sequence[Counts], first: Ints) -> Iterable[tuple[Counts, int]]:

@@ -43,14 +43,8 @@ def signals(arrays: Arrays, past: History, found: Mentions, title: str) -> Signa
     defines, unit_defines = places.defined(arrays, found.identifiers)
     quoted, unit_quoted = quotes(arrays, found.folded)
     of_class, inherited = places.classes(arrays, found.identifiers)
-    seeds = (
-        _share(units)
-        + 0.5 * _share(unit_defines)
-        + unit_trace
-        + _share(unit_quoted)
-        + places.dotted(arrays, found.dotted)
-    )
-    near, reached = walk(arrays.links, seeds)
+    hits = _share(units) + 0.5 * _share(unit_defines) + unit_trace + _share(unit_quoted)
+    near, reached = walk(arrays.links, hits + places.dotted(arrays, found.dotted))
     return Signals(
         {
             "words in its best units": best_units(arrays, units),
@@ -70,10 +64,7 @@ def signals(arrays: Arrays, past: History, found: Mentions, title: str) -> Signa
             "reached in the graph of names": _by_file(arrays, reached),
             "in a traceback": in_trace,
             "changed lately": past.recent,
-            "length": np.log1p(arrays.file_lengths) / DAMPING,
-            "package or declaration file": arrays.bare,
-            "documentation, example, tool or copy": arrays.aside,
-            "not the project's language": arrays.minority,
+            **_priors(arrays),
         },
         {
             "words, against its file": _within(arrays, units),
@@ -89,6 +80,16 @@ def signals(arrays: Arrays, past: History, found: Mentions, title: str) -> Signa
             "length": np.log1p(arrays.lengths) / DAMPING,
         },
     )
+
+
+def _priors(arrays: Arrays) -> Mapping[str, Floats]:
+    """What speaks for or against a file whatever the issue says."""
+    return {
+        "length": np.log1p(arrays.file_lengths) / DAMPING,
+        "package or declaration file": arrays.bare,
+        "documentation, example, tool or copy": arrays.aside,
+        "not the project's language": arrays.minority,
+    }
 
 
 def best_units(arrays: Arrays, scores: Floats) -> Floats:

@@ -10,8 +10,8 @@ Manager = Literal["npm", "yarn", "berry", "pnpm"]
 _QUIET = "--no-audit --no-fund"
 # lockfileVersion of pnpm-lock.yaml -> the last pnpm that reads it.
 _PNPM = (("9", "10"), ("6", "8"), ("5", "7"))
-# The public registry under the name every other manager uses.
-_REGISTRY = "https://registry.npmjs.org"
+# Berry reads no setting of npm's: it is told the registry that npm would use.
+_REGISTRY = '"${YARN_NPM_REGISTRY_SERVER:-$(npm config get registry)}"'
 
 
 @dataclass(frozen=True, slots=True)
