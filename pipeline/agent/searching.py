@@ -171,30 +171,10 @@ def search_tools(code: CodeSearch, shown: Shown, remark: str = "") -> tuple[Tool
         return edges_text(found)
 
     return (
-        make_tool(
-            "find_code_def",
-            _DEFINITION + remark,
-            FindDefinitionArguments,
-            find_code_def,
-        ),
-        make_tool(
-            "find_code_content",
-            _CONTENT + remark,
-            FindContentArguments,
-            find_code_content,
-        ),
-        make_tool(
-            "find_child_unit",
-            _CHILD + remark,
-            FindChildArguments,
-            find_child_unit,
-        ),
-        make_tool(
-            "neighbours",
-            _NEIGHBOURS + remark,
-            NeighboursArguments,
-            neighbours,
-        ),
+        make_tool("find_code_def", _DEFINITION + remark, FindDefinitionArguments, find_code_def),
+        make_tool("find_code_content", _CONTENT + remark, FindContentArguments, find_code_content),
+        make_tool("find_child_unit", _CHILD + remark, FindChildArguments, find_child_unit),
+        make_tool("neighbours", _NEIGHBOURS + remark, NeighboursArguments, neighbours),
     )
 
 
