@@ -54,7 +54,7 @@ async def _file(workspace: Workspace, path: str, wanted: list[Location]) -> str:
     except FileNotFound:
         return f"{path}: does not exist yet"
     last = max(1, text.count("\n") + (not text.endswith("\n")))
-    found = units(path, text)
+    found = await units(path, text)
     spans = _merged(_span(place, found, last) for place in wanted)
     return "\n".join([f"{path}:", *(numbered(text, start, end) for start, end in spans)])
 

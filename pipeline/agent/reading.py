@@ -63,7 +63,7 @@ def reading_tools(workspace: Workspace) -> tuple[Tool, ...]:
     async def outline(arguments: OutlineArguments) -> str:
         path = inside(workspace.path, arguments.path)
         text = await workspace.read(path)
-        return outline_text(path, text, units(path, text))
+        return outline_text(path, text, await units(path, text))
 
     async def view(arguments: ViewArguments) -> str:
         path = inside(workspace.path, arguments.path)

@@ -46,7 +46,8 @@ def writing_tools(workspace: Workspace) -> tuple[Tool, ...]:
         path = inside(workspace.path, arguments.path)
         text = await _edited(workspace, path, arguments)
         await workspace.write(path, text)
-        return f"{path} {'created' if arguments.create else 'changed'}. {_parse_note(path, text)}"
+        note = await _parse_note(path, text)
+        return f"{path} {'created' if arguments.create else 'changed'}. {note}"
 
     async def shell(arguments: ShellArguments) -> str:
         seconds = min(max(1, arguments.timeout), MAX_SHELL_S)
@@ -134,8 +135,8 @@ async def _edited(workspace: Workspace, path: str, arguments: EditArguments) -> 
     return text.replace(arguments.old, arguments.new, 1)
 
 
-def _parse_note(path: str, text: str) -> str:
-    ok = parses(path, text)
+async def _parse_note(path: str, text: str) -> str:
+    ok = await parses(path, text)
     if ok is None:
         return ""
     return "It parses." if ok else "It does NOT parse any more: view the place and repair it."

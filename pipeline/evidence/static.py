@@ -34,16 +34,16 @@ async def static_check(patch: str, source: Source) -> StaticCheck:
             after[part.path] = apply(part, before[part.path])
     except PatchError as error:
         return StaticCheck(False, False, {}, {}, str(error))
-    broken = sorted(path for path, text in after.items() if _breaks(path, before[path], text))
+    broken = [path for path in sorted(after) if await _breaks(path, before[path], after[path])]
     note = f"Does not parse any more: {', '.join(broken)}." if broken else ""
     return StaticCheck(True, not broken, before, after, note)
 
 
-def _breaks(path: str, before: str | None, after: str | None) -> bool:
+async def _breaks(path: str, before: str | None, after: str | None) -> bool:
     # A file that our grammar never understood says nothing about the patch.
-    if after is None or parses(path, after) is not False:
+    if after is None or await parses(path, after) is not False:
         return False
-    return before is None or parses(path, before) is not False
+    return before is None or await parses(path, before) is not False
 
 
 async def _text(source: Source, path: str) -> str | None:

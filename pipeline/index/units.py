@@ -1,20 +1,20 @@
 """Definitions in one text of a work tree: what `outline` shows and votes compare.
 
-The same reading as the index's, for texts that are in no commit yet. Static only.
+The same reading as the index's, for texts that are in no commit yet. Static only, and in another
+process: what a text does to a parser it does not do to this one.
 """
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pipeline.index.guard import MAX_BYTES
 from pipeline.index.languages import language_of, spec_of
-from pipeline.index.languages.reader import TimeOut
-from pipeline.index.languages.reader import parses as is_clean
-from pipeline.index.parse import parse
+from pipeline.index.store.packing import unpack_parsed
+from pipeline.index.worker import Job
+from pipeline.index.workers import parse_one
 
 __all__ = ["MAX_BYTES", "Unit", "enclosing", "language_of", "parses", "units"]
-
-DEADLINE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,17 @@ class Unit:
     signature: str
 
 
-def units(path: str, text: str) -> tuple[Unit, ...]:
+async def units(path: str, text: str) -> tuple[Unit, ...]:
     """Find the definitions of a file, in order of their first line.
 
     Empty when the language is unknown, or the file is one that the index only cuts into chunks
-    (over 1 MB, minified, generated). A file with syntax errors gives what could still be read.
+    (over 1 MB, minified, generated), or takes more time or memory to read than any file should. A
+    file with syntax errors gives what could still be read.
     """
-    found = parse(path, text.encode("utf-8", "surrogateescape"), DEADLINE_S).definitions
+    job = Job("", path, text.encode("utf-8", "surrogateescape"))
+    if spec_of(path) is None or len(job.data) > MAX_BYTES:
+        return ()
+    found = unpack_parsed((await asyncio.to_thread(parse_one, job)).parsed).definitions
     classes = {one.name for one in found if one.kind == "class"}
     return tuple(
         Unit(
@@ -58,16 +62,13 @@ def enclosing(found: Iterable[Unit], line: int) -> Unit | None:
     return min(around, key=lambda unit: (unit.end - unit.start, -unit.start), default=None)
 
 
-def parses(path: str, text: str) -> bool | None:
+async def parses(path: str, text: str) -> bool | None:
     """Whether the text is free of syntax errors; None when the language is unknown, the text is
-    huge or takes too long. Python is judged by the running interpreter's own front end."""
-    spec = spec_of(path)
-    if spec is None or len(text.encode("utf-8", "surrogateescape")) > MAX_BYTES:
+    huge or takes too much. Python is judged by the running interpreter's own front end."""
+    job = Job("", path, text.encode("utf-8", "surrogateescape"), only_check=True)
+    if spec_of(path) is None or len(job.data) > MAX_BYTES:
         return None
-    try:
-        return is_clean(spec, text, DEADLINE_S)
-    except TimeOut:
-        return None
+    return (await asyncio.to_thread(parse_one, job)).clean
 
 
 def _is_method(name: str, kind: str, classes: set[str]) -> bool:

@@ -5,9 +5,11 @@ It has no secrets in its environment, little memory, and nothing to write to but
 
 import resource
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 
+from pipeline.index.languages import spec_of
+from pipeline.index.languages.reader import TimeOut, parses
 from pipeline.index.parse import parse, text_of
 from pipeline.index.store.packing import pack_parsed
 from pipeline.index.store.words import Piece, pieces, words
@@ -20,16 +22,20 @@ UNREADABLE = frozenset({"binary", "LFS pointer"})
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One blob to parse; `path` chooses the language and lends its words to the full text."""
+    """One blob to parse; `path` chooses the language and lends its words to the full text.
+
+    With `only_check` nothing is kept: the result says whether the text is free of syntax errors.
+    """
 
     blob: str
     path: str
     data: bytes
+    only_check: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the store keeps of a blob, ready to be written."""
+    """What the store keeps of a blob, ready to be written; `clean` is set by `only_check` alone."""
 
     blob: str
     language: str
@@ -38,13 +44,28 @@ class Result:
     parsed: bytes
     path_words: str
     pieces: tuple[Piece, ...]
+    clean: bool | None = None
 
 
 def result_of(job: Job, deadline_s: float) -> Result:
-    """Parse one blob and cut it into searchable pieces."""
+    """Parse one blob and cut it into searchable pieces, or only check it."""
+    if job.only_check:
+        return replace(packed(job, ParsedFile("", 0)), clean=_is_clean(job, deadline_s))
     parsed = parse(job.path, job.data, deadline_s)
     text = "" if parsed.degraded in UNREADABLE else text_of(job.data)
     return packed(job, parsed, tuple(pieces(parsed, text)) if text else ())
+
+
+def _is_clean(job: Job, deadline_s: float) -> bool | None:
+    spec = spec_of(job.path)
+    try:
+        return (
+            None
+            if spec is None
+            else parses(spec, job.data.decode("utf-8", "surrogateescape"), deadline_s)
+        )
+    except (TimeOut, MemoryError):
+        return None
 
 
 def packed(job: Job, parsed: ParsedFile, found: tuple[Piece, ...] = ()) -> Result:

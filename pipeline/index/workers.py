@@ -10,7 +10,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
 from threading import Lock
@@ -192,6 +192,15 @@ class Workers:
                 "Processes that parse files do not start. See that this machine has memory left "
                 "and that Prism's packages are complete."
             )
+
+
+def parse_one(job: Job, deadline_s: float = FILE_DEADLINE_S) -> Result:
+    """Parse one blob, mostly in the process that is kept: about a millisecond.
+
+    Blocks; raises IndexingFailed as `Workers.parse` does.
+    """
+    with closing(Workers(1, deadline_s)) as workers:
+        return next(workers.parse([job]))
 
 
 _spare: list[_Worker] = []

@@ -96,7 +96,7 @@ def tree(scenario: Scenario, base: Path, tmp_path_factory: pytest.TempPathFactor
     return Tree(base, scenario.environment.test, environ)
 
 
-def test_the_gate_finds_what_is_meant(scenario: Scenario, tree: Tree) -> None:
+async def test_the_gate_finds_what_is_meant(scenario: Scenario, tree: Tree) -> None:
     """Reproductions fail on the base; rejected candidates do not pass the gate, others do."""
     passes = {test for test, got in tree.run().items() if got == "pass"}
     assert len(passes) > 100
@@ -111,7 +111,7 @@ def test_the_gate_finds_what_is_meant(scenario: Scenario, tree: Tree) -> None:
     evidence = {}
     for each in scenario.candidates:
         if each.patch not in seen:  # equal patches behave alike
-            seen[each.patch] = _evidence(each, tree, passes, pool)
+            seen[each.patch] = await _evidence(each, tree, passes, pool)
         evidence[each.id] = seen[each.patch]
     gates = gate(
         [_candidate(each) for each in scenario.candidates],
@@ -134,7 +134,7 @@ def test_winners_have_the_behaviour_that_is_asked_for(scenario: Scenario, tree: 
                 assert tree.reproduces(*test) == "pass", name
 
 
-def _evidence(
+async def _evidence(
     candidate: ScriptedCandidate,
     tree: Tree,
     passes: set[str],
@@ -155,7 +155,7 @@ def _evidence(
         candidate.id,
         PolicyVerdict(),
         applies=True,
-        parses=all(parses(path, text) for path, text in after.items() if text is not None),
+        parses=all([await parses(path, text) for path, text in after.items() if text]),
         key=key(candidate.patch, before, after),
         regression_ran=True,
         lost=tuple(sorted(lost)),

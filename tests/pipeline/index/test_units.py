@@ -1,5 +1,6 @@
 """Definitions are found where they are, and nothing is ever run."""
 
+import resource
 from pathlib import Path
 
 import pytest
@@ -29,9 +30,9 @@ enum E { A }
 """
 
 
-def test_python() -> None:
+async def test_python() -> None:
     """Qualified names, kinds, lines with decorators, signatures on one line."""
-    found = [(u.name, u.kind, u.start, u.end, u.signature) for u in units("a.py", PYTHON)]
+    found = [(u.name, u.kind, u.start, u.end, u.signature) for u in await units("a.py", PYTHON)]
     assert found == [
         ("A", "class", 1, 6, "class A(Base):"),
         ("A.f", "method", 3, 6, "def f(self, a: int) -> str:"),
@@ -41,9 +42,9 @@ def test_python() -> None:
     ]
 
 
-def test_typescript_and_javascript() -> None:
+async def test_typescript_and_javascript() -> None:
     """Classes (interfaces and enums too), methods, functions kept in constants."""
-    found = [(u.name, u.kind) for u in units("a.ts", TYPESCRIPT)]
+    found = [(u.name, u.kind) for u in await units("a.ts", TYPESCRIPT)]
     assert found == [
         ("A", "class"),
         ("A.f", "method"),
@@ -53,7 +54,7 @@ def test_typescript_and_javascript() -> None:
         ("E", "class"),
     ]
     script = "module.exports = {}\nclass Q { m() {} }\nconst h = function () {}\nlet n = 1\n"
-    assert [u.name for u in units("a.js", script)] == ["Q", "Q.m", "h"]
+    assert [u.name for u in await units("a.js", script)] == ["Q", "Q.m", "h"]
 
 
 @pytest.mark.parametrize(
@@ -77,34 +78,46 @@ def test_typescript_and_javascript() -> None:
         ("a.py", "#" * (MAX_BYTES + 1), None),
     ],
 )
-def test_parses(path: str, text: str, expected: bool | None) -> None:
+async def test_parses(path: str, text: str, expected: bool | None) -> None:
     """None means that nothing is known: another language, or too big."""
-    assert parses(path, text) is expected
+    assert await parses(path, text) is expected
 
 
-def test_the_innermost_unit_encloses() -> None:
+async def test_the_innermost_unit_encloses() -> None:
     """A line of a nested function belongs to it, a line between units to none."""
-    found = units("a.py", PYTHON)
+    found = await units("a.py", PYTHON)
     names = [unit.name if (unit := enclosing(found, line)) else None for line in (1, 4, 5, 7)]
     assert names == ["A", "A.f", "A.f.inner", None]
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_read(text: str) -> None:
+async def test_any_text_is_read(text: str) -> None:
     """Whatever a file holds, there are lines within it and no error."""
     for path in ("a.py", "a.ts"):
-        assert all(1 <= u.start <= u.end <= text.count("\n") + 1 for u in units(path, text))
+        found = await units(path, text)
+        assert all(1 <= u.start <= u.end <= text.count("\n") + 1 for u in found)
 
 
-def test_deep_nesting_is_walked() -> None:
+async def test_deep_nesting_is_walked() -> None:
     """Deeper than Python's stack, as in generated code."""
     text = "(" * 5000 + ")" * 5000
-    assert units("a.py", text) == ()
+    assert await units("a.py", text) == ()
     assert language_of("A.PY") == "python"
 
 
-def test_nothing_is_executed(tmp_path: Path) -> None:
+async def test_a_text_that_bursts_its_parser_costs_this_process_nothing() -> None:
+    """30 kB that took a parser gigabytes: no definitions, no verdict, and the next is read."""
+    bomb = "/*\n" * 10_000
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert await units("a.py", bomb) == ()
+    assert await parses("a.py", bomb) is False  # by the interpreter
+    assert await parses("a.js", "<div>" * 20_000) is not True
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+    assert [unit.name for unit in await units("a.py", "def f(): pass\n")] == ["f"]
+
+
+async def test_nothing_is_executed(tmp_path: Path) -> None:
     """A module that writes a file when imported leaves no trace."""
     trace = tmp_path / "trace"
-    units("a.py", f"open({str(trace)!r}, 'w')\ndef f(): pass\n")
+    await units("a.py", f"open({str(trace)!r}, 'w')\ndef f(): pass\n")
     assert not trace.exists()
