@@ -1,7 +1,7 @@
 """The graph of an indexed commit: from the store when it was built before."""
 
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from pipeline.index.graph.edges import Columns, Edges
 from pipeline.index.graph.graph import Graph
@@ -15,20 +15,31 @@ MANIFESTS = frozenset({"package.json", "tsconfig.json", "go.mod", "Cargo.toml"})
 MAX_MANIFEST = 1_000_000  # bytes
 MAX_MANIFESTS = 2_000
 
+Progress = Callable[[int, int], None]
 
-def build_graph(index: Index) -> Graph:
+
+def build_graph(index: Index, progress: Progress | None = None) -> Graph:
     """The graph of the index's commit; made once, then read from its store.
 
-    Raises StoreUnusable, and what reading manifests from git raises.
+    `progress` is told (done, total) files, and may raise to stop. Raises StoreUnusable, and what
+    reading manifests from git raises.
     """
     kept = index.kept(version(), index.commit)
     graph = load(kept) if kept is not None else None
     if graph is None:
         paths = [row.path for row in index.files()]
-        sources = ((row.path, row.is_test, parsed) for row, parsed in index.all_parsed())
-        graph = graph_of(sources, paths, _manifests(index))
+        graph = graph_of(_sources(index, progress), paths, _manifests(index), progress)
         index.keep(version(), {index.commit: pack(graph)})
     return graph
+
+
+def _sources(index: Index, progress: Progress | None) -> Iterator[Source]:
+    """All parsed files; reading them is told as nothing done yet."""
+    total = sum(1 for row in index.files() if row.language)
+    for row, parsed in index.all_parsed():
+        if progress is not None:
+            progress(0, total)
+        yield row.path, row.is_test, parsed
 
 
 def _manifests(index: Index) -> Callable[[str], str]:
@@ -49,11 +60,15 @@ def _manifests(index: Index) -> Callable[[str], str]:
 
 
 def graph_of(
-    sources: Iterable[Source], paths: Iterable[str] = (), text: Callable[[str], str] = str
+    sources: Iterable[Source],
+    paths: Iterable[str] = (),
+    text: Callable[[str], str] = str,
+    progress: Progress | None = None,
 ) -> Graph:
     """The graph of parsed files given as (path, is_test, parsed), among all paths of a commit.
 
-    `text` reads manifests. Pure otherwise; never raises for what the files hold.
+    `text` reads manifests. Pure otherwise; never raises for what the files hold, only what
+    `progress` raises.
     """
     everything = list(sources)
     paths = {*paths, *(path for path, _, _ in everything)}
@@ -61,8 +76,10 @@ def graph_of(
     symbols = symbols_of(everything, paths, known)
     edges = Edges(symbols, Lookup(symbols, layout_of(paths, text), known))
     edges.contain()
-    for module in symbols.modules.values():
+    for done, module in enumerate(symbols.modules.values(), 1):
         edges.of(module)
+        if progress is not None:
+            progress(done, len(symbols.modules))
     return _graph(symbols, edges.columns)
 
 

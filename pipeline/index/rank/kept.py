@@ -16,11 +16,11 @@ def read(index: Index, kind: str, keys: Sequence[str]) -> dict[str, bytes]:
         part = keys[start : start + _AT_ONCE]
         marks = ",".join("?" * len(part))
         statement = f"SELECT key, value FROM kept WHERE kind = ? AND key IN ({marks})"  # noqa: S608 - only marks
-        found.update(index.connection.execute(statement, (kind, *part)))
+        found.update(index.rows(statement, (kind, *part)))
     return found
 
 
 def keys(index: Index, kind: str) -> frozenset[str]:
     """The keys of one kind."""
-    rows = index.connection.execute("SELECT key FROM kept WHERE kind = ?", (kind,))
+    rows = index.rows("SELECT key FROM kept WHERE kind = ?", (kind,))
     return frozenset(key for (key,) in rows)

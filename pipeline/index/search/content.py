@@ -64,7 +64,7 @@ def _rows(index: Index, queries: Sequence[str]) -> list[int]:
     """Rows of `blobs`, once for each unit, whose files hold a unit for every query."""
     kept: list[int] | None = None
     for query in queries:
-        found = index.connection.execute(
+        found = index.rows(
             "SELECT row FROM unit_fts JOIN units ON units.id = unit_fts.rowid "
             "JOIN here USING (row) WHERE unit_fts MATCH ? LIMIT ?",
             (query, MAX_ROWS),

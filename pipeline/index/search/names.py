@@ -41,7 +41,7 @@ class Names:
     def __init__(self, index: Index) -> None:
         self._by_own: dict[str, list[Named]] = {}
         tests = {row.path for row in index.files() if row.is_test}
-        rows = index.connection.execute(
+        rows = index.rows(
             "SELECT row, name, start FROM units JOIN here USING (row) "
             "WHERE kind IN ('class', 'function')"
         )

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from threading import RLock
 from typing import Any
 
-from pipeline.index.errors import NotIndexed, ObjectMissing
+from pipeline.index.errors import NotIndexed, ObjectMissing, StoreUnusable
 from pipeline.index.objects import GitObjects
 from pipeline.index.parse import is_test, text_of
 from pipeline.index.store.packing import unpack, unpack_parsed
@@ -91,11 +91,12 @@ class Index:
         row = self._must(path).row
         if not row:
             return ParsedFile("", 0)
-        with errors_of(self._path):
-            (data,) = self.connection.execute(
-                "SELECT parsed FROM blobs WHERE id = ?", (row,)
-            ).fetchone()
-        return unpack_parsed(data)
+        found = self.rows("SELECT parsed FROM blobs WHERE id = ?", (row,))
+        if not found:
+            raise StoreUnusable(
+                f"The code index {self._path} was made anew meanwhile; open it again."
+            )
+        return unpack_parsed(found[0][0])
 
     def all_parsed(self) -> Iterator[tuple[FileRow, ParsedFile]]:
         """Every file that has a language, with what it holds: much faster than one by one."""
@@ -140,11 +141,8 @@ class Index:
 
     def kept(self, kind: str, key: str) -> bytes | None:
         """What `keep` was given, by whichever process; None when there is nothing."""
-        with errors_of(self._path):
-            row = self.connection.execute(
-                "SELECT value FROM kept WHERE kind = ? AND key = ?", (kind, key)
-            ).fetchone()
-        return row[0] if row else None
+        found = self.rows("SELECT value FROM kept WHERE kind = ? AND key = ?", (kind, key))
+        return found[0][0] if found else None
 
     def keep(self, kind: str, values: Mapping[str, bytes]) -> None:
         """Store what was derived from blobs or commits, for the next process that needs it.
@@ -161,6 +159,11 @@ class Index:
                     )
             finally:
                 store.close()
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """All rows of a query of the store's tables; raises StoreUnusable."""
+        with errors_of(self._path):
+            return self.connection.execute(statement, values).fetchall()
 
     def close(self) -> None:
         """Let go of the store."""
@@ -199,9 +202,7 @@ class Index:
 
     @cached_property
     def _files(self) -> tuple[FileRow, ...]:
-        about = self.connection.execute(
-            "SELECT id, lines, degraded FROM blobs JOIN here ON row = id"
-        )
+        about = self.rows("SELECT id, lines, degraded FROM blobs JOIN here ON row = id")
         lines = {number: (count, degraded) for number, count, degraded in about}
         return tuple(
             FileRow(path, blob, language, is_test(path), size, *lines.get(row, (0, "")), row)
