@@ -21,6 +21,7 @@ KEYS = [
     "open_seconds",
     "find_file_ms_p95",
     "find_code_def_ms_p95",
+    "find_code_def_regex_ms_p95",
     "find_code_content_ms_p95",
     "find_child_unit_ms_p95",
     "rank_ms_p95",

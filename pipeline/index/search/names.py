@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from pipeline.index.search.fuzzy import Fuzzy
+from pipeline.index.search.literals import Haystack, required
 from pipeline.index.search.patterns import harmless
 from pipeline.index.search.values import Match
 from pipeline.index.store import Index
@@ -65,11 +66,26 @@ class Names:
         return tuple(own for own in self._by_own if len(own) <= LONGEST_NAME)
 
     @cached_property
+    def _scoped(self) -> Sequence[Named]:
+        every = (each for own in self._short for each in self._by_own[own])
+        return tuple(each for each in every if len(each.name) <= LONGEST_NAME)
+
+    @cached_property
+    def _own_text(self) -> Haystack:
+        return Haystack(self._short)
+
+    @cached_property
+    def _scoped_text(self) -> Haystack:
+        return Haystack([each.name for each in self._scoped])
+
+    @cached_property
     def _fuzzy(self) -> Fuzzy:
         return Fuzzy([own.lower() for own in self._owns])
 
     def prepare(self) -> None:
-        """Make ready what the first fuzzy search needs."""
+        """Make ready what the first search by a pattern, and the first fuzzy one, needs."""
+        self._own_text.holding(())
+        self._scoped_text.holding(())
         self._fuzzy.best("", 1)
 
     def exact(self, asked: str) -> list[Named]:
@@ -89,18 +105,15 @@ class Names:
         # Anchored, `search` would still try every position of every name.
         anchored = asked.startswith("^") and "|" not in asked
         search = pattern.match if anchored else pattern.search
-        found = [own for own in self._short if search(own)]
-        named = [each for own in found for each in self._by_own[own]]
+        pieces = required(asked)
+        own = [self._short[at] for at in self._own_text.holding(pieces)]
+        found = [name for name in own if search(name)]
+        named = [each for name in found for each in self._by_own[name]]
         if _SCOPED.search(asked) is None:
             return named
-        skipped = set(found)
-        rest = (own for own in self._short if own not in skipped)
-        return named + [
-            each
-            for own in rest
-            for each in self._by_own[own]
-            if len(each.name) <= LONGEST_NAME and search(each.name)
-        ]
+        have = set(found)
+        scoped = (self._scoped[at] for at in self._scoped_text.holding(pieces))
+        return named + [each for each in scoped if each.own not in have and search(each.name)]
 
     def alike(self, asked: str, limit: int) -> list[tuple[float, Named]]:
         """Definitions whose own name is like the last part of what is asked, best first."""
