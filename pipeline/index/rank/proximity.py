@@ -1,5 +1,6 @@
 """Which tests are near to a change: by names of files, by imports, by the names they use."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -25,9 +26,13 @@ class _Changed:
 def nearest_tests(index: Index, changed: Collection[str], limit: int = 200) -> list[str]:
     """Test files of an opened commit, those nearest to the changed paths or units first.
 
-    `changed` are paths or ids of units; of a unit only its own name counts, of a path all that it
-    defines. Tests without any relation are left out. Reads every parsed file of the commit, which
-    takes a second or two on a large repository.
+    `changed` are paths or ids of units (`path:Qual.Name`), as a ranking or a patch names them, in
+    any order; of a unit only its own name counts, of a path all that it defines. What the commit
+    does not have counts by its path: a patch may add files. A changed test is nearest to itself.
+
+    Always the same order; at most `limit`, without the tests that have no relation: who wants all
+    adds those. Blocks and reads every parsed file of the commit: 0.7 s on django (2,400 tests), so
+    call it in a thread and once. Raises StoreUnusable.
     """
     wanted = {_path(index, each) for each in changed}
     own = {each.partition(":")[2].partition("#")[0] for each in changed} - {""}
@@ -54,7 +59,7 @@ def nearest(
 
     A name that many tests use tells less of each: it counts 1/√tests.
     """
-    paths = sorted(changed)
+    paths = sorted(set(changed))
     seek = _Changed(
         frozenset(filter(None, map(_stem, paths))),
         frozenset(name for name in defined if len(name) >= MIN_NAME),
@@ -66,6 +71,8 @@ def nearest(
         path: _score(path, parsed, seek) + sum(common[name] ** -0.5 for name in sorted(used[path]))
         for path, parsed in tests.items()
     }
+    for path in scores.keys() & set(paths):
+        scores[path] = math.inf
     return sorted((path for path in scores if scores[path] > 0), key=lambda at: (-scores[at], at))
 
 

@@ -33,6 +33,19 @@ def test_units(tmp_path: Path) -> None:
         assert "tests/test_flow.py" not in nearest_tests(index, ["shop/cart.py:Cart.checkout"], 5)
 
 
+def test_what_a_patch_changes(tmp_path: Path) -> None:
+    """Changed and added tests first, added files by their names, in one order however asked."""
+    changed = ["shop/cart.py", "tests/test_other.py", "shop/flow.py", "gone.py:A.b", "", "a:b:c"]
+    with indexed(tmp_path, FILES) as index:
+        found = nearest_tests(index, changed)
+        assert found[0] == "tests/test_other.py"
+        assert set(found) == {path for path in FILES if path.startswith("tests/")}
+        assert nearest_tests(index, [*reversed(changed), *changed]) == found
+        assert nearest_tests(index, changed, 2) == found[:2]
+        assert nearest_tests(index, ["shop/flow.py"]) == ["tests/test_flow.py"]
+        assert nearest_tests(index, []) == nearest_tests(index, ["gone.py"]) == []
+
+
 def test_common_names_tell_less() -> None:
     """A name that every test calls does not outweigh one that a single test calls."""
     tests = {
