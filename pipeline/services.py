@@ -15,6 +15,12 @@ Json = Any  # what json.loads returns
 PipelineStage = Literal[
     "environment", "global", "local", "synthesis", "code", "verify", "vote", "publish"
 ]
+Effort = Literal["full", "lean", "adaptive"]
+VoteRule = Literal["soft", "majority"]
+ContrastRule = Literal["major", "all4"]
+SynthesisScope = Literal["cross", "branch"]
+BranchWeights = Literal["page", "code"]
+RecordKind = Literal["call", "tool", "evidence"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +115,18 @@ class Budget(Protocol):
         """Everything settled so far, of earlier attempts too."""
 
 
+class Recorder(Protocol):
+    """What happened inside the items, for replays and for people; a run never depends on it."""
+
+    async def record(self, kind: RecordKind, address: str, attempt: int, data: Json) -> None:
+        """Keep one event; never raises and never waits for long. `data` must not change later.
+
+        "call": what `pipeline.records.call_data` makes, at the call's address. "tool": what
+        `tool_data` makes, at the address of the call that asked for it. "evidence": JSON of a
+        test run or check, at `verify/<item>/<name>`. Neither holds keys, tokens or headers.
+        """
+
+
 class Progress(Protocol):
     """Told as items begin and end; must never raise and never block for long."""
 
@@ -128,16 +146,30 @@ class CodeIndex(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """The counts and limits of a run. Defaults are the paper's (method.md §2.1)."""
+    """The counts, choices and limits of a run. Defaults are the paper's (method.md §2.1).
+
+    `effort`: "full" codes every plan, "lean" the integrated ones, "adaptive" these first and more
+    while they disagree or evidence is missing. `stop_early` lets a full run end as well once
+    nothing can change. `vote`: "soft" weighs similarity, "majority" is the paper's plain count.
+    `contrast`: how many of ⟨R, E, M, C⟩ must differ, M and one more ("major") or "all4".
+    `synthesis_scope`: whether a synthesis sees all plans ("cross") or those of its own branch.
+    `branch_weights`: the weights of g and h, 1 : 1 ("page") or 0.3 : 0.7 ("code").
+    """
 
     n_global: int = 3
     n_local: int = 2
     n_synthesis: int = 3
     regenerations: int = 2
-    weight_context: float = 1.0
-    weight_convergence: float = 1.0
+    effort: Effort = "full"
+    stop_early: bool = False
+    vote: VoteRule = "soft"
+    contrast: ContrastRule = "major"
+    synthesis_scope: SynthesisScope = "cross"
+    branch_weights: BranchWeights = "page"
+    contest_votes: int = 5
     planner_turns: int = 60
     coder_turns: int = 80
+    selector_turns: int = 30
     max_parallel: int = 4
     max_parallel_tests: int = 2
     require_tests: bool = False
@@ -145,7 +177,10 @@ class RunConfig:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything a recipe may use. Without an `index` nothing was built in advance."""
+    """Everything a recipe may use.
+
+    Without an `index` nothing was built in advance; without a `recorder` nothing is recorded.
+    """
 
     run: str
     model: Model
@@ -156,3 +191,4 @@ class Services:
     progress: Progress
     config: RunConfig
     index: CodeIndex | None = None
+    recorder: Recorder | None = None

@@ -11,7 +11,7 @@ from pipeline.agent.transcript import Transcript, Turn
 from pipeline.errors import BudgetExhausted, MalformedAnswer, ModelRefused, PromptTooLong
 from pipeline.model.wire import sent_back, tool_calls
 from pipeline.prompts.render import render
-from pipeline.services import CallAddress, Json, Model, ModelReply, ModelRequest
+from pipeline.services import CallAddress, Json, Model, ModelReply, ModelRequest, Recorder
 
 ExitStatus = Literal["submitted", "turns", "budget", "malformed", "refused", "stuck", "context"]
 
@@ -45,6 +45,7 @@ async def run_agent(
     tools: Sequence[Tool],
     at: CallAddress,
     max_turns: int,
+    recorder: Recorder | None = None,
 ) -> AgentRun:
     """Run one agent from `transcript` on.
 

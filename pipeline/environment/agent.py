@@ -77,7 +77,9 @@ async def find_setup(
         async with services.sandbox.setup_shell(services.source, bare, services.run) as shell:
             tools = bench.tools(shell)
             role = AgentRole("setup", "setup", lambda workspace, code: tools)
-            ended = await run_agent(services.model, role, opening, tools, at, MAX_TURNS)
+            ended = await run_agent(
+                services.model, role, opening, tools, at, MAX_TURNS, services.recorder
+            )
     except EngineUnavailable:
         raise
     except SandboxError as error:

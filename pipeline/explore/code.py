@@ -55,6 +55,7 @@ async def _code(x: Exploration, explored: Explored, own: Workspace, attempt: int
         CODER.tools(own, x.code),
         CallAddress("code", explored.id, "", attempt),
         x.services.config.coder_turns,
+        x.services.recorder,
     )
 
 

@@ -29,7 +29,13 @@ async def run_planner(
     """Explore until the planner submits a plan; costs one agent run of up to `planner_turns`."""
     tools = PLANNER.tools(x.workspace, x.code)
     run = await run_agent(
-        x.services.model, PLANNER, transcript, tools, at, x.services.config.planner_turns
+        x.services.model,
+        PLANNER,
+        transcript,
+        tools,
+        at,
+        x.services.config.planner_turns,
+        x.services.recorder,
     )
     plan = None if run.output is None else plan_from(run.output)
     return Explored(at.item, stage, (), plan, run.transcript, run.exit_status)

@@ -14,7 +14,7 @@ from pipeline.errors import ModelRefused, ModelRejected, ModelUnavailable
 from pipeline.model.faults import Faulty, classify
 from pipeline.model.prices import Price, price_of
 from pipeline.model.wire import body_of, estimated_tokens, request_hash
-from pipeline.services import Budget, CallAddress, Json, ModelReply, ModelRequest
+from pipeline.services import Budget, CallAddress, Json, ModelReply, ModelRequest, Recorder
 from pipeline.values import Usage
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class AnthropicModel:
     prices: Mapping[str, Price] = field(default_factory=dict)
     deadline_s: float = 600.0
     backoff_s: float = 0.5
+    recorder: Recorder | None = None
     _client: "AsyncAnthropic | None" = field(default=None, init=False, repr=False)
     _unforced: set[str] = field(default_factory=set, init=False, repr=False)
 
