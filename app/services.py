@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from app.settings import Settings, SettingsError
 from pipeline.errors import ModelRejected
+from pipeline.jsonable import from_json
 from pipeline.model.gateway import AnthropicModel
 from pipeline.model.prices import read_prices
 from pipeline.services import Budget, RunConfig
@@ -129,5 +130,23 @@ def instance_of(settings: Settings) -> str:
 
 
 def run_config(settings: Settings) -> RunConfig:
-    """Counts and limits of a run."""
-    return RunConfig(max_parallel=settings.max_parallel)
+    """What the operator says about every run; a repository may say otherwise for itself."""
+    said = {
+        "effort": settings.effort,
+        "vote": settings.vote,
+        "contrast": settings.contrast,
+        "synthesis_scope": settings.synthesis_scope,
+        "branch_weights": settings.branch_weights,
+    }
+    return from_json(
+        RunConfig,
+        said
+        | {
+            "stop_early": settings.stop_early,
+            "require_tests": settings.require_tests,
+            "planner_turns": settings.planner_turns,
+            "coder_turns": settings.coder_turns,
+            "selector_turns": settings.selector_turns,
+            "max_parallel": settings.max_parallel,
+        },
+    )

@@ -72,6 +72,16 @@ class Settings:
     env_max_gb: float = 20.0  # PRISM_ENV_MAX_GB: stored environments, together
     env_max_days: float = 14.0  # PRISM_ENV_MAX_DAYS: unused ones are removed then
     max_parallel: int = 4  # PRISM_MAX_PARALLEL: agents at once in one run
+    effort: str = "full"  # PRISM_EFFORT: full | lean | adaptive
+    stop_early: bool = False  # PRISM_STOP_EARLY: yes | no
+    vote: str = "soft"  # PRISM_VOTE: soft | majority
+    contrast: str = "major"  # PRISM_CONTRAST: major | all4
+    synthesis_scope: str = "cross"  # PRISM_SYNTHESIS_SCOPE: cross | branch
+    branch_weights: str = "page"  # PRISM_BRANCH_WEIGHTS: page | code
+    require_tests: bool = False  # PRISM_REQUIRE_TESTS: yes | no
+    planner_turns: int = 60  # PRISM_PLANNER_TURNS
+    coder_turns: int = 80  # PRISM_CODER_TURNS
+    selector_turns: int = 30  # PRISM_SELECTOR_TURNS
     lease_s: float = 60.0  # PRISM_LEASE_SECONDS
     sweep_s: float = 30.0  # PRISM_SWEEP_SECONDS
     budget_usd: float = 5.0  # PRISM_BUDGET_USD: per run
@@ -131,6 +141,7 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         sandbox=get.choice("PRISM_SANDBOX", default.sandbox, ("docker", "process")),
         **_sandbox(get, default),
         max_parallel=int(get.number("PRISM_MAX_PARALLEL", default.max_parallel)),
+        **_method(get, default),
         lease_s=get.number("PRISM_LEASE_SECONDS", default.lease_s),
         sweep_s=get.number("PRISM_SWEEP_SECONDS", default.sweep_s),
         budget_usd=get.number("PRISM_BUDGET_USD", default.budget_usd),
@@ -140,6 +151,26 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         verdict_model=get.text("PRISM_VERDICT_MODEL"),
         prices=get.text("PRISM_PRICES"),
     )
+
+
+def _method(get: "_Reader", default: Settings) -> dict[str, Any]:
+    """The fields about how candidates are made and chosen."""
+    return {
+        "effort": get.choice("PRISM_EFFORT", default.effort, ("full", "lean", "adaptive")),
+        "stop_early": get.choice("PRISM_STOP_EARLY", "no", ("yes", "no")) == "yes",
+        "vote": get.choice("PRISM_VOTE", default.vote, ("soft", "majority")),
+        "contrast": get.choice("PRISM_CONTRAST", default.contrast, ("major", "all4")),
+        "synthesis_scope": get.choice(
+            "PRISM_SYNTHESIS_SCOPE", default.synthesis_scope, ("cross", "branch")
+        ),
+        "branch_weights": get.choice(
+            "PRISM_BRANCH_WEIGHTS", default.branch_weights, ("page", "code")
+        ),
+        "require_tests": get.choice("PRISM_REQUIRE_TESTS", "no", ("yes", "no")) == "yes",
+        "planner_turns": get.whole("PRISM_PLANNER_TURNS", default.planner_turns, 2),
+        "coder_turns": get.whole("PRISM_CODER_TURNS", default.coder_turns, 2),
+        "selector_turns": get.whole("PRISM_SELECTOR_TURNS", default.selector_turns, 2),
+    }
 
 
 def _sandbox(get: "_Reader", default: Settings) -> dict[str, Any]:

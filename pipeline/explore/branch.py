@@ -3,7 +3,12 @@
 Source: Prism, local exploration, f = g + h (method.md §2.3.3).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+
+from pipeline.services import BranchWeights
+
+# w_g and w_h: the paper adds both costs equally, the authors' code leans on convergence.
+WEIGHTS: Mapping[BranchWeights, tuple[float, float]] = {"page": (1.0, 1.0), "code": (0.3, 0.7)}
 
 
 def repair_order(order: Sequence[int], last: int) -> tuple[int, ...]:

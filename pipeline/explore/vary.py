@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pipeline.agent.transcript import Transcript
-from pipeline.explore.branch import branch_point, share_valid
+from pipeline.explore.branch import WEIGHTS, branch_point, share_valid
 from pipeline.explore.plan import explored_plan, opening, run_planner
 from pipeline.explore.state import Exploration, Explored
 from pipeline.items import step
@@ -79,8 +79,8 @@ async def _branch_step(
         check=lambda found: _rank_problem(found, last),
         default=RankVerdict(tuple(range(last + 1))),
     )
-    config = x.services.config
-    return branch_point(verdict.order, last, used, config.weight_context, config.weight_convergence)
+    weights = WEIGHTS[x.services.config.branch_weights]
+    return branch_point(verdict.order, last, used, *weights)
 
 
 def _rank_problem(verdict: RankVerdict, last: int) -> str | None:
