@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from pipeline.configured import configured
 from pipeline.environment.prepare import Prepared, prepare_environment
 from pipeline.errors import EmptyRepository
 from pipeline.explore.locate import code_search, likely_places
@@ -24,6 +25,7 @@ async def resolve(task: Task, services: Services, recipe: str = "prism") -> Deci
     """
     if not await services.source.files():
         raise EmptyRepository(f"{task.repository} has no file at {task.base_commit[:12]}.")
+    services = replace(services, config=await configured(services.source, services.config))
     prepared = await _prepare(task, services)
     environment = prepared.environment
     async with services.sandbox.workspace(environment, "explore", services.run) as workspace:

@@ -17,6 +17,7 @@ from sandbox.errors import ConfigInvalid
 
 CONFIG_PATH = ".github/prism.yml"
 _COUNT_LIMIT = 200
+_HOLDING = {"env": " with `setup` and `test`"}
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _IMAGE = re.compile(r"[a-z0-9][\w./:@-]{0,300}", re.IGNORECASE)
@@ -60,7 +61,7 @@ def parse_config(data: bytes) -> RepositoryConfig:
     Raises ConfigInvalid naming the key. Other top-level keys are other parts' business; a key
     of `env` that nothing reads is refused, because it would silently do nothing.
     """
-    env = _env(data)
+    env = section(data, "env")
     unknown = sorted(
         key if isinstance(key, str) else type(key).__name__ for key in env if key not in _READERS
     )
@@ -73,7 +74,8 @@ def parse_config(data: bytes) -> RepositoryConfig:
     return RepositoryConfig(**given)
 
 
-def _env(data: bytes) -> Mapping[Any, Any]:
+def section(data: bytes, key: str) -> Mapping[Any, Any]:
+    """The mapping under a top-level key, empty when it is not given; raises ConfigInvalid."""
     if len(data) > YAML_LIMIT:
         raise ConfigInvalid(f"{CONFIG_PATH} is larger than 64 kB.")
     try:
@@ -85,12 +87,12 @@ def _env(data: bytes) -> Mapping[Any, Any]:
         return {}
     if not isinstance(document, dict):
         raise ConfigInvalid(f"{CONFIG_PATH} must be a mapping with the key `env`.")
-    env = document.get("env")
-    if env is None:
+    found = document.get(key)
+    if found is None:
         return {}
-    if not isinstance(env, dict):
-        raise ConfigInvalid(f"{CONFIG_PATH}: `env` must be a mapping with `setup` and `test`.")
-    return env
+    if not isinstance(found, dict):
+        raise ConfigInvalid(f"{CONFIG_PATH}: `{key}` must be a mapping{_HOLDING.get(key, '')}.")
+    return found
 
 
 def _lines(key: str, value: object) -> tuple[str, ...]:
