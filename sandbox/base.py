@@ -15,7 +15,17 @@ Isolation = Literal["container", "user-space kernel", "none"]
 Role = Literal["explore", "candidate", "verify"]
 Language = Literal["python", "node", "go", "rust", "java", "ruby", "php", "unknown"]
 SuiteRunner = Literal[
-    "pytest", "unittest", "node", "mocha", "jest", "vitest", "go", "cargo", "surefire", "exit_code"
+    "pytest",
+    "unittest",
+    "node",
+    "mocha",
+    "jest",
+    "vitest",
+    "go",
+    "cargo",
+    "surefire",
+    "tape",
+    "exit_code",
 ]
 
 WORKSPACE_PATH = "/workspace"

@@ -10,6 +10,7 @@ _RUNNERS: tuple[tuple[str, SuiteRunner], ...] = (
     (r"\bmocha\b", "mocha"),
     (r"\bjest\b", "jest"),
     (r"\bvitest\b", "vitest"),
+    (r"\btape\b", "tape"),
     (r"\bnode\b.*--test\b", "node"),
     (r"\bgo test\b", "go"),
     (r"\bcargo\b.*\btest\b", "cargo"),

@@ -20,6 +20,7 @@ from sandbox.suite.report import (
     parse_unittest,
 )
 from sandbox.suite.surefire import parse_surefire, surefire_line
+from sandbox.suite.tap import parse_tap, tape_line
 
 REPORT_LIMIT = 32_000_000
 OUTPUT_KEPT = 1_000_000
@@ -40,17 +41,20 @@ _PARSERS: Mapping[str, Callable[[bytes], Results]] = {
     "go": parse_go,
     "cargo": parse_cargo,
     "surefire": parse_surefire,
+    "tape": parse_tap,
 }
 # Runners whose report is their whole output, or files that are gathered after the run.
 _LINES: Mapping[str, Callable[[str, tuple[str, ...], str], str]] = {
     "go": go_line,
     "cargo": cargo_line,
     "surefire": surefire_line,
+    "tape": tape_line,
 }
 # What such a report would have printed.
 _OUTPUTS: Mapping[str, Callable[[bytes], str]] = {
     "go": go_output,
     "cargo": lambda data: data.decode(errors="replace"),
+    "tape": lambda data: data.decode(errors="replace"),
     "mocha": mocha_output,
 }
 

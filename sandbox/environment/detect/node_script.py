@@ -19,9 +19,14 @@ _SERIES = re.compile(r"(?:npm-run-all|run-s|npm-run-all2)\b(?P<rest>.*)")
 _WRAPPERS = frozenset(
     {"c8", "nyc", "cross-env", "cross-env-shell", "dotenv", "npx", "env", "time", "npm-exec"}
 )
-_RUNNERS: Mapping[str, SuiteRunner] = {"mocha": "mocha", "_mocha": "mocha", "jest": "jest"}
+_RUNNERS: Mapping[str, SuiteRunner] = {
+    "mocha": "mocha",
+    "_mocha": "mocha",
+    "jest": "jest",
+    "tape": "tape",
+}
 _OTHERS = frozenset(
-    {"tap", "tape", "ava", "borp", "uvu", "lab", "jasmine", "karma", "qunit", "nodeunit", "taps"}
+    {"tap", "ava", "borp", "uvu", "lab", "jasmine", "karma", "qunit", "nodeunit", "taps"}
     | {"react-scripts", "lerna", "turbo", "nx", "wtr", "playwright", "tsd", "bron", "aegir"}
 )
 _NOT_TESTS = re.compile(
