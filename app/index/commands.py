@@ -18,7 +18,7 @@ from pipeline.index.build import BuildStats
 from pipeline.index.graph import build_graph
 from pipeline.index.rank.rank import rank as ranking_of
 from pipeline.index.search.search import CodeSearch
-from pipeline.index.store import Index
+from pipeline.index.store import Index, store_file
 
 NOTHING_FOUND = 1
 
@@ -81,7 +81,7 @@ async def _index(
 
             index, done = await built(settings.data_dir, source, told)
         with index:
-            yield index, done, store_of(settings.data_dir, source.mirror)
+            yield index, done, store_file(store_of(settings.data_dir, source.mirror))
 
 
 def _issue(path: Path | None) -> tuple[str, str]:

@@ -12,8 +12,8 @@ from pipeline.index.store import Index, open_index
 
 
 def store_of(data_dir: Path, mirror: Mirror) -> Path:
-    """The one file that holds the index of a repository: beside a mirror that stays, else below
-    the data folder by the repository's path."""
+    """Where the index of a repository is: beside a mirror that stays, else below the data folder
+    by the repository's path. `pipeline.index.store.store_file` names the file of this version."""
     if not mirror.key.startswith("local/"):
         return mirror.path.with_suffix(".index.sqlite")
     name = hashlib.sha256(mirror.key.encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -9,18 +9,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from posixpath import splitext
-from typing import Any
+from typing import Any, NamedTuple
 
+from pipeline.index.errors import IndexingFailed
 from pipeline.index.objects import GitObjects, TreeEntry
 from pipeline.index.parse import language_of
 from pipeline.index.store.packing import pack, unpack
-from pipeline.index.store.schema import connect, errors_of, transaction
+from pipeline.index.store.pruning import mark_used, prune, remove_other_versions
+from pipeline.index.store.schema import connect, errors_of, store_file, transaction
 from pipeline.index.worker import Job, Result
 from pipeline.index.workers import Workers, degraded
 
 MAX_READ = 4_000_000  # bytes; what is larger is not even read
 WRITE_FILES = 200  # results per transaction
-KEPT_COMMITS = 300  # lists of files; the oldest go
+MAX_ROUNDS = 5  # another process may prune what this one found known
 
 Progress = Callable[[int, int], None]
 Key = tuple[str, str]
@@ -51,33 +53,61 @@ def build(
 
     Blocks, so call it in a thread. `progress` is told (done, total) files. `workers` is the number
     of processes, one per core when None. Several processes may build into one store at once. An
-    interrupted build keeps what was parsed. Raises UnknownCommit, ObjectMissing, StoreUnusable,
+    interrupted build keeps what was parsed. Of a store that grew old parts go; see
+    `pipeline.index.store.pruning`. Raises UnknownCommit, ObjectMissing, StoreUnusable,
     IndexingFailed.
     """
     start = time.monotonic()
-    name = objects.resolve(commit)
-    with closing(connect(store_path)) as store, errors_of(store_path):
-        entries = _listed(store, name)
-        parsed = parsed_bytes = 0
-        if entries is None:
-            tree = objects.tree(name)
-            known = _known(store)
-            wanted = _wanted(tree, known)
-            parsed, parsed_bytes = len(wanted), sum(entry.size for entry in wanted.values())
-            if wanted:
-                _parse_all(store, objects, wanted, progress, workers or os.cpu_count() or 1)
-                known = _known(store)
-            entries = _remember(store, name, tree, known)
+    name, file = objects.resolve(commit), store_file(store_path)
+    with closing(connect(file)) as store, errors_of(file):
+        entries, new = _listed(store, name), _New()
+        if entries is not None:
+            mark_used(store, name)
+        else:
+            entries, new = _added(store, objects, name, progress, workers or os.cpu_count() or 1)
+            prune(store)
+            remove_other_versions(file)
         rows = {entry[5] for entry in entries if entry[5]}
         return BuildStats(
             commit=name,
             files=len(entries),
-            parsed=parsed,
-            reused=max(0, len(rows) - parsed),
+            parsed=new.files,
+            reused=max(0, len(rows) - new.files),
             degraded=len(rows & _degraded(store)),
-            parsed_bytes=parsed_bytes,
+            parsed_bytes=new.bytes,
             seconds=time.monotonic() - start,
         )
+
+
+class _New(NamedTuple):
+    """What a build had to parse."""
+
+    files: int = 0
+    bytes: int = 0
+
+
+def _added(
+    store: sqlite3.Connection,
+    objects: GitObjects,
+    name: str,
+    progress: Progress | None,
+    count: int,
+) -> tuple[list[Any], _New]:
+    """Parse and remember a commit; again what another process pruned meanwhile."""
+    tree, new = objects.tree(name), _New()
+    for _ in range(MAX_ROUNDS):
+        wanted = _wanted(tree, _known(store))
+        size = sum(entry.size for entry in wanted.values())
+        new = _New(new.files + len(wanted), new.bytes + size)
+        if wanted:
+            _parse_all(store, objects, wanted, progress, count)
+        entries = _remember(store, name, tree)
+        if entries is not None:
+            return entries, new
+    raise IndexingFailed(
+        f"Other processes removed parts of commit {name[:12]} from the code index as often as they "
+        "were added. Try again."
+    )
 
 
 def _listed(store: sqlite3.Connection, name: str) -> list[Any] | None:
@@ -177,24 +207,23 @@ def _write_pieces(store: sqlite3.Connection, row: int, result: Result) -> None:
         )
 
 
-def _remember(
-    store: sqlite3.Connection, name: str, tree: Sequence[TreeEntry], known: dict[Key, int]
-) -> list[Any]:
-    """Write down the files of a commit: path, blob, size, kind, language, row of `blobs`."""
-    entries = []
-    for entry in tree:
-        language = _language(entry)
-        row = known[entry.blob, language] if language else 0
-        entries.append([entry.path, entry.blob, entry.size, entry.kind, language, row])
+def _remember(store: sqlite3.Connection, name: str, tree: Sequence[TreeEntry]) -> list[Any] | None:
+    """Write down the files of a commit: path, blob, size, kind, language, row of `blobs`.
+
+    None, and nothing written, when a row has been pruned since it was seen.
+    """
     with transaction(store):
+        known = _known(store)
+        if _wanted(tree, known):
+            return None
+        entries: list[Any] = []
+        for entry in tree:
+            language = _language(entry)
+            row = known[entry.blob, language] if language else 0
+            entries.append([entry.path, entry.blob, entry.size, entry.kind, language, row])
         store.execute(
-            "INSERT OR REPLACE INTO commits (name, built, files) VALUES (?, ?, ?)",
+            "INSERT OR REPLACE INTO commits (name, used, files) VALUES (?, ?, ?)",
             (name, time.time(), pack(entries)),
-        )
-        store.execute(
-            "DELETE FROM commits WHERE name NOT IN "
-            "(SELECT name FROM commits ORDER BY built DESC LIMIT ?)",
-            (KEPT_COMMITS,),
         )
     return entries
 

@@ -1,10 +1,13 @@
 """The tables of one repository's store, and how a connection to them is made.
 
-blobs    what was parsed, by (blob, language); never changed once written
-commits  the files of a built commit, each with its row of `blobs`
+blobs    what was parsed, by (blob, language); never changed once written, no number used twice
+commits  the files of a built commit, each with its row of `blobs`; when it was last used
 units    the searchable pieces of a row of `blobs`; `id` is the rowid in `unit_fts`
 unit_fts full text of the units: words as written and split, lower case (contentless)
-kept     what other parts of the index derive and want back: (kind, key) → bytes
+kept     what other parts of the index derive and want back: (kind, key) → bytes; a key that is
+         `blob:language` goes with that blob, a kind that is `graph-…` with the commit of its key
+
+Each version of the parser has a file of its own, so an older Prism may go on beside a newer one.
 """
 
 import hashlib
@@ -20,15 +23,15 @@ BUSY_TIMEOUT_S = 60.0
 _TABLES = ("blobs", "commits", "units", "unit_fts", "kept")
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS blobs (
-    id INTEGER PRIMARY KEY, blob TEXT NOT NULL, language TEXT NOT NULL, lines INTEGER NOT NULL,
-    degraded TEXT NOT NULL, parsed BLOB NOT NULL, UNIQUE (blob, language)
+    id INTEGER PRIMARY KEY AUTOINCREMENT, blob TEXT NOT NULL, language TEXT NOT NULL,
+    lines INTEGER NOT NULL, degraded TEXT NOT NULL, parsed BLOB NOT NULL, UNIQUE (blob, language)
 );
 CREATE TABLE IF NOT EXISTS commits (
-    name TEXT PRIMARY KEY, built REAL NOT NULL, files BLOB NOT NULL
+    name TEXT PRIMARY KEY, used REAL NOT NULL, files BLOB NOT NULL
 );
 CREATE TABLE IF NOT EXISTS units (
-    id INTEGER PRIMARY KEY, row INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
-    start INTEGER NOT NULL, "end" INTEGER NOT NULL
+    id INTEGER PRIMARY KEY AUTOINCREMENT, row INTEGER NOT NULL, kind TEXT NOT NULL,
+    name TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS units_of_row ON units (row);
 CREATE VIRTUAL TABLE IF NOT EXISTS unit_fts USING fts5 (
@@ -52,8 +55,13 @@ def errors_of(path: Path) -> Iterator[None]:
         ) from error
 
 
+def store_file(store_path: Path) -> Path:
+    """The file of a store for this version of the parser: `a/x.sqlite` → `a/x.0c0ffee.sqlite`."""
+    return store_path.with_name(f"{store_path.stem}.{version():07x}{store_path.suffix}")
+
+
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a store, created or emptied when it is new or of another version of the parser.
+    """Open a store's file, created or emptied when it is new or says that it is another version's.
 
     The connection may be used from several threads, one statement at a time. Raises StoreUnusable.
     """

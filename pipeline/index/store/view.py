@@ -13,7 +13,7 @@ from pipeline.index.errors import NotIndexed, ObjectMissing, StoreUnusable
 from pipeline.index.objects import GitObjects
 from pipeline.index.parse import is_test, text_of
 from pipeline.index.store.packing import unpack, unpack_parsed
-from pipeline.index.store.schema import connect, errors_of, transaction
+from pipeline.index.store.schema import connect, errors_of, store_file, transaction
 from pipeline.index.store.units import units_of
 from pipeline.index.values import ParsedFile, Unit
 
@@ -94,7 +94,7 @@ class Index:
         found = self.rows("SELECT parsed FROM blobs WHERE id = ?", (row,))
         if not found:
             raise StoreUnusable(
-                f"The code index {self._path} was made anew meanwhile; open it again."
+                f"The code index {self._path} no longer has this commit; build it again."
             )
         return unpack_parsed(found[0][0])
 
@@ -247,9 +247,10 @@ def open_index(store_path: Path, commit: str, objects: GitObjects) -> Index:
     Raises NotIndexed, UnknownCommit, StoreUnusable.
     """
     name = objects.resolve(commit)
-    store = connect(store_path)
+    file = store_file(store_path)
+    store = connect(file)
     try:
-        with errors_of(store_path):
+        with errors_of(file):
             row = store.execute("SELECT files FROM commits WHERE name = ?", (name,)).fetchone()
             if row is None:
                 raise NotIndexed(f"Commit {name[:12]} is not indexed yet; build it first.")
@@ -262,4 +263,4 @@ def open_index(store_path: Path, commit: str, objects: GitObjects) -> Index:
     except BaseException:
         store.close()
         raise
-    return Index(store_path, store, name, entries, objects)
+    return Index(file, store, name, entries, objects)

@@ -15,7 +15,7 @@ from pipeline.index.graph import build_graph
 from pipeline.index.graph.packing import version
 from pipeline.index.rank import prepare
 from pipeline.index.rank.rank import rank
-from pipeline.index.store import Index
+from pipeline.index.store import Index, store_file
 from tests.indexed import commit
 
 
@@ -100,7 +100,7 @@ async def test_a_run_goes_on_without(tmp_path: Path) -> None:
     """When the store cannot be used there is no index, and no error."""
     commit(tmp_path / "r", {"a.py": "def f(): pass\n"})
     with local_source(tmp_path / "r") as source:
-        store = store_of(tmp_path / "data", source.mirror)
+        store = store_file(store_of(tmp_path / "data", source.mirror))
         store.parent.mkdir(parents=True)
         store.write_bytes(b"no database at all, but something else")
         async with run_index(tmp_path / "data", source) as index:
