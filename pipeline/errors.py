@@ -4,11 +4,14 @@ PipelineError
 ├── BudgetExhausted     the next call does not fit into the run's budget
 ├── ModelError
 │   ├── ModelRejected   key, model name or request refused: trying again is useless
-│   │   └── PromptTooLong   this conversation does not fit into the model's context any more
+│   │   ├── PromptTooLong   this conversation does not fit into the model's context any more
+│   │   └── KeyRefused      key refused or no credit: no run can go on until somebody acts
 │   ├── ModelUnavailable (ConnectionError)  still failing after all retries
 │   ├── ModelRefused    the model declined to answer
+│   │   └── RunRefused  it declined so many samples that the run is over
 │   └── MalformedAnswer (ValueError)  a verdict that stayed invalid after its repairs
 ├── PriceUnknown        (ValueError)  a model without a price, or prices that cannot be read
+├── RoleUnknown         (ValueError)  settings name a role that does not exist, or cannot be read
 ├── JournalOfAnotherRun (ValueError)  a file that does not belong to this run; left as it was
 ├── NoEnvironment       the set-up failed, and the repository's settings want tests
 └── EmptyRepository     there is nothing to repair at the base commit
@@ -20,20 +23,28 @@ class PipelineError(Exception):
 
 
 class BudgetExhausted(PipelineError):
-    """The next call does not fit; `limit_usd` and `spent_usd` say by how much."""
+    """The next call does not fit; `limit_usd` and `spent_usd` say by how much.
 
-    def __init__(self, limit_usd: float, spent_usd: float) -> None:
-        super().__init__(f"The budget of ${limit_usd:.2f} is used up (${spent_usd:.2f} spent).")
+    `reason` stands in for the sentence where it is not the run's money that is used up.
+    """
+
+    def __init__(self, limit_usd: float, spent_usd: float, reason: str = "") -> None:
+        used = f"The budget of ${limit_usd:.2f} is used up (${spent_usd:.2f} spent)."
+        super().__init__(reason or used)
         self.limit_usd = limit_usd
         self.spent_usd = spent_usd
 
 
 class ModelError(PipelineError):
-    """Base of what the model API can do to us; `status` is the HTTP status, 0 when none came."""
+    """Base of what the model API can do to us; `status` is the HTTP status, 0 when none came.
 
-    def __init__(self, message: str, status: int = 0) -> None:
+    `wait_s` is when to try again at the earliest, 0.0 when nobody knows.
+    """
+
+    def __init__(self, message: str, status: int = 0, wait_s: float = 0.0) -> None:
         super().__init__(message)
         self.status = status
+        self.wait_s = wait_s
 
 
 class ModelRejected(ModelError):
@@ -44,6 +55,10 @@ class PromptTooLong(ModelRejected):
     """The conversation outgrew the model's context; ends the item, not the run."""
 
 
+class KeyRefused(ModelRejected):
+    """The API refuses the key, or its account may not spend: the same for every run."""
+
+
 class ModelUnavailable(ModelError, ConnectionError):
     """The API kept failing after all retries."""
 
@@ -52,12 +67,20 @@ class ModelRefused(ModelError):
     """The model declined to answer (stop reason `refusal`)."""
 
 
+class RunRefused(ModelRefused):
+    """Half of the samples or more were declined; ends the run, and nothing of them is told."""
+
+
 class MalformedAnswer(ModelError, ValueError):
     """A verdict that stayed invalid after two repairs and has no default."""
 
 
 class PriceUnknown(PipelineError, ValueError):
     """No price is known for a model, or PRISM_PRICES cannot be read: nothing may be spent."""
+
+
+class RoleUnknown(PipelineError, ValueError):
+    """A setting that maps roles to models or shares cannot be read or names no role there is."""
 
 
 class JournalOfAnotherRun(PipelineError, ValueError):

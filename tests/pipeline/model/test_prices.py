@@ -16,6 +16,9 @@ from pipeline.model.prices import Price, price_of, read_prices
         ("claude-opus-5-5", (4, 20)),
         ("claude-haiku-4-5-20251001", (1, 5)),
         ("deepseek-chat", (0.28, 0.42)),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", (3, 15)),
+        ("anthropic.claude-opus-4-6-v1", (5, 25)),
+        ("claude-haiku-4-5@20251001", (1, 5)),
     ],
 )
 def test_known_families(model: str, usd: tuple[float, float]) -> None:
@@ -51,3 +54,12 @@ def test_cost_counts_each_kind_of_token() -> None:
     price = Price(2, 10)
     assert price.cost(10**6, 10**6, 10**6, 10**6) == pytest.approx(2 * 2.35 + 10)
     assert price.worst(10**6, 10**6) == pytest.approx(2.5 + 10)
+
+
+def test_an_entry_that_lives_an_hour_costs_twice_the_input() -> None:
+    """The hour's part of what was written is priced apart, and so is its worst case."""
+    price = Price(2, 10)
+    assert price.cost(0, 10**6, 0, 0, hour=10**6) == pytest.approx(4)
+    assert price.cost(0, 10**6, 0, 0, hour=10**6 // 2) == pytest.approx(2 * (1.25 + 2) / 2)
+    assert price.worst(10**6, 0, hour=True) == pytest.approx(4)
+    assert price_of("deepseek-chat").worst(10**6, 0, hour=True) == pytest.approx(0.28)
