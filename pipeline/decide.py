@@ -1,6 +1,7 @@
 """From candidates to a Decision: evidence, the vote, and the patch that gets published."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from pipeline.choose.gate import counted
@@ -10,53 +11,91 @@ from pipeline.evidence.verify import verify_pool
 from pipeline.explore.state import Exploration
 from pipeline.items import step
 from pipeline.notes import baseline_note, environment_note
-from pipeline.values import Ballot, Candidate, Decision, Evidence, Reproduced, Reproduction
+from pipeline.values import (
+    Ballot,
+    Candidate,
+    Decision,
+    Evidence,
+    Exclusion,
+    Reproduced,
+    Reproduction,
+)
 from sandbox.patch.patch import combine, paths
+
+
+@dataclass(frozen=True, slots=True)
+class Assessed:
+    """Candidates, what is known of each, and the ballot over it."""
+
+    candidates: tuple[Candidate, ...]
+    evidence: Mapping[str, Evidence]
+    reproductions: tuple[Reproduced, ...]
+    exclusions: tuple[Exclusion, ...]
+    ballot: Ballot
+
+
+async def assess(x: Exploration, candidates: tuple[Candidate, ...]) -> Assessed:
+    """Verify every candidate and vote; again with a larger pool costs only what is new.
+
+    At most one model call and one workspace for each different patch. The vote itself is pure.
+    """
+    exclusions = await find_exclusions(x.services, x.task, x.environment, candidates)
+    evidence, reproductions = await verify_pool(x.services, x.environment, candidates, exclusions)
+    ballot = _vote(x, candidates, evidence, reproductions)
+    return Assessed(candidates, evidence, reproductions, exclusions, ballot)
 
 
 async def decide(
     x: Exploration,
     candidates: tuple[Candidate, ...],
     notes: tuple[str, ...] = (),
+    not_run: tuple[str, ...] = (),
     *,
     out_of_budget: bool = False,
 ) -> Decision:
-    """Verify every candidate, vote, and put the winner's patch together with its tests.
+    """The end of a run: the winner's patch together with its tests, or that nobody won.
 
-    Costs at most one model call and one workspace for each different patch. The vote itself is
-    pure: `vote` over the decision's own evidence gives the same ballot again. `out_of_budget`
-    tells that some sample was lost to a used-up budget.
+    Costs what `assess` does. `notes` tell of samples that were lost, `not_run` what was left out
+    and why, `out_of_budget` that some sample was lost to a used-up budget.
     """
-    services = x.services
-    exclusions = await find_exclusions(services, x.task, x.environment, candidates)
-    evidence, reproductions = await verify_pool(services, x.environment, candidates, exclusions)
-    ballot = vote(
-        candidates,
-        evidence,
-        reproductions,
-        has_suite=bool(x.environment.stable_passes),
-        require_tests=services.config.require_tests,
-    )
+    services, pool = x.services, await assess(x, candidates)
+    ballot = pool.ballot
 
     async def work(_attempt: int) -> Decision:
         return Decision(
             outcome="patch" if ballot.winner else "no_patch",
-            patch=published_patch(ballot, candidates, evidence, reproductions),
-            candidates=candidates,
-            evidence=evidence,
+            patch=published_patch(ballot, pool.candidates, pool.evidence, pool.reproductions),
+            candidates=pool.candidates,
+            evidence=pool.evidence,
             ballot=ballot,
-            reproductions=reproductions,
-            exclusions=exclusions,
+            reproductions=pool.reproductions,
+            exclusions=pool.exclusions,
             isolation=services.sandbox.isolation,
             environment=environment_note(x.environment),
             baseline=baseline_note(x.environment),
             notes=notes,
             out_of_budget=out_of_budget,
+            not_run=not_run,
         )
 
     decision = await step(services.journal, "vote", "decision", Decision, work)
     await services.progress.update("vote", 1, 1, decision.ballot.rule)
     return decision
+
+
+def _vote(
+    x: Exploration,
+    candidates: tuple[Candidate, ...],
+    evidence: Mapping[str, Evidence],
+    reproductions: tuple[Reproduced, ...],
+) -> Ballot:
+    return vote(
+        candidates,
+        evidence,
+        reproductions,
+        has_suite=bool(x.environment.stable_passes),
+        require_tests=x.services.config.require_tests,
+    )
 
 
 def published_patch(

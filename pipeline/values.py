@@ -212,6 +212,7 @@ class Decision:
     as a file of its own; "" when `outcome` is no_patch. `out_of_budget` tells that samples were
     lost to a used-up budget. `untested` says why no test of the repository spoke for the patch,
     "" when tests did; `pin` is a `.github/prism.yml` that keeps what the set-up agent found.
+    `not_run` says in sentences which plans got no coder and why.
     """
 
     outcome: Outcome
@@ -228,3 +229,4 @@ class Decision:
     out_of_budget: bool = False
     untested: str = ""
     pin: str = ""
+    not_run: tuple[str, ...] = ()

@@ -5,13 +5,14 @@ Source: Prism, the four stages with the paper's counts 3 + 6 + 3 = 12 (method.md
 
 from functools import partial
 
-from pipeline.decide import decide
+from pipeline.decide import assess, decide
 from pipeline.explore.code import write_patch
 from pipeline.explore.sample import sample_contrast
 from pipeline.explore.state import Exploration, Explored
 from pipeline.explore.synthesize import synthesize
 from pipeline.explore.vary import vary
 from pipeline.items import side_by_side
+from pipeline.recipes.effort import Wave, enough, left_out, lost_notes, waves
 from pipeline.values import Candidate, Decision
 
 
@@ -22,27 +23,10 @@ async def prism(x: Exploration) -> Decision:
     locals_ = await _locals(x, globals_, config.n_local)
     syntheses = await _syntheses(x, globals_[: config.n_synthesis], globals_ + locals_)
     explored = globals_ + locals_ + syntheses
-    candidates = await _patches(x, explored)
+    candidates, not_run = await _patches(x, explored)
     ended = {each.exit_status for each in explored} | {each.exit_status for each in candidates}
     notes = lost_notes(explored, candidates)
-    return await decide(x, candidates, notes, out_of_budget="budget" in ended)
-
-
-def lost_notes(
-    explored: tuple[Explored, ...], candidates: tuple[Candidate, ...]
-) -> tuple[str, ...]:
-    """One sentence for each sample that ended without a plan or before its coder was done."""
-    plans = [
-        f"{each.id} ended without a plan ({each.exit_status})."
-        for each in explored
-        if each.plan is None
-    ]
-    coders = [
-        f"The coder of {each.id} was ended early ({each.exit_status})."
-        for each in candidates
-        if each.exit_status != "submitted"
-    ]
-    return (*plans, *coders)
+    return await decide(x, candidates, notes, not_run, out_of_budget="budget" in ended)
 
 
 async def _locals(x: Exploration, parents: tuple[Explored, ...], n: int) -> tuple[Explored, ...]:
@@ -69,12 +53,29 @@ async def _syntheses(
     return await side_by_side(x.services.config.max_parallel, work, told)
 
 
-async def _patches(x: Exploration, explored: tuple[Explored, ...]) -> tuple[Candidate, ...]:
-    """A coder for every plan."""
-    planned = [each for each in explored if each.plan is not None]
+async def _patches(
+    x: Exploration, explored: tuple[Explored, ...]
+) -> tuple[tuple[Candidate, ...], tuple[str, ...]]:
+    """A coder for every plan, wave by wave until that is enough; and what was not run, and why."""
+    plans = waves(x.services.config, explored)
+    candidates: tuple[Candidate, ...] = ()
+    reason = ""
+    for number, wave in enumerate(plans, 1):
+        candidates += await _coded(x, wave, len(candidates))
+        remaining = sum(map(len, plans[number:]))
+        if remaining and (
+            reason := enough(x.services.config, await assess(x, candidates), remaining)
+        ):
+            break
+    ran = {each.id for each in candidates}
+    return candidates, left_out([each for each in explored if each.id not in ran], reason)
+
+
+async def _coded(x: Exploration, wave: Wave, before: int) -> tuple[Candidate, ...]:
+    """A coder for every plan of a wave; `before` have coded already."""
 
     async def told(done: int) -> None:
-        await x.services.progress.update("code", done, len(planned))
+        await x.services.progress.update("code", before + done, before + len(wave))
 
-    work = [partial(write_patch, x, each) for each in planned]
+    work = [partial(write_patch, x, each) for each in wave]
     return await side_by_side(x.services.config.max_parallel, work, told)

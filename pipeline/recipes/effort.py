@@ -1,0 +1,102 @@
+"""How many plans get a coder: the order in which that happens, and when it is enough. Pure.
+
+Source: the presets of method.md §2.3.5. Planning is always the paper's; coders are what costs.
+"""
+
+from collections.abc import Sequence
+
+from pipeline.choose.gate import counted
+from pipeline.decide import Assessed
+from pipeline.explore.state import Explored
+from pipeline.services import RunConfig
+from pipeline.values import Candidate
+
+Wave = tuple[Explored, ...]
+
+
+def waves(config: RunConfig, explored: Sequence[Explored]) -> tuple[Wave, ...]:
+    """Plans in the groups in which they are coded; what stands in none is never coded.
+
+    "full": all at once. Otherwise the integrated plans first, then those that bring independent
+    explanations soonest: each global one, then the first local branch of each, and so on. Where
+    no integrated plan was made, the global ones take their place.
+    """
+    planned = [each for each in explored if each.plan is not None]
+    if config.effort == "full" and not config.stop_early:
+        return (tuple(planned),) if planned else ()
+    integrated, branches = _of("synthesis", planned), _of("local", planned)
+    parted = [group for group in (integrated, _of("global", planned)) if group]
+    if config.effort == "lean":
+        return tuple(parted[:1])
+    numbers = sorted({_branch(each) for each in branches})
+    rounds = (tuple(each for each in branches if _branch(each) == n) for n in numbers)
+    return (*parted, *rounds)
+
+
+def enough(config: RunConfig, pool: Assessed, remaining: int) -> str:
+    """Why the `remaining` plans need no coder, "" when they do."""
+    if any(each.exit_status == "budget" for each in pool.candidates):
+        return "the budget is used up"
+    if config.effort == "adaptive" and all(each.stage == "synthesis" for each in pool.candidates):
+        return _integrated_agree(pool)
+    return ""
+
+
+def _integrated_agree(pool: Assessed) -> str:
+    """Why the integrated candidates alone settle a run, "" when they do not.
+
+    They do when at least two pass the gate, all that pass made the same change, and no evidence
+    for it is missing: the suite ran, and it passes a reproduction that counts.
+    """
+    ballot, winner = pool.ballot, pool.ballot.winner
+    gated = {each.candidate for each in ballot.gates if each.ok}
+    if winner is None or len(gated) < 2 or gated != set(ballot.clusters[0].gated):
+        return ""
+    seen = pool.evidence[winner]
+    witnesses = counted(pool.evidence, pool.reproductions)
+    witnessed = any(seen.reproductions.get(each.id) == "pass" for each in witnesses)
+    if not (seen.regression_ran and witnessed):
+        return ""
+    return (
+        f"{len(gated)} integrated candidates made the same change and pass every check, "
+        "and no evidence is missing"
+    )
+
+
+def left_out(plans: Sequence[Explored], reason: str) -> tuple[str, ...]:
+    """One sentence about the plans that got no coder; none when there is no such plan.
+
+    Without a `reason` it is the effort itself, which codes the integrated plans only.
+    """
+    names = [each.id for each in plans if each.plan is not None]
+    if not names:
+        return ()
+    what = f"the plan {names[0]}" if len(names) == 1 else f"the plans {', '.join(names)}"
+    why = reason or "the effort `lean` codes the integrated plans only"
+    return (f"No coder carried out {what}: {why}.",)
+
+
+def lost_notes(
+    explored: tuple[Explored, ...], candidates: tuple[Candidate, ...]
+) -> tuple[str, ...]:
+    """One sentence for each sample that ended without a plan or before its coder was done."""
+    plans = [
+        f"{each.id} ended without a plan ({each.exit_status})."
+        for each in explored
+        if each.plan is None
+    ]
+    coders = [
+        f"The coder of {each.id} was ended early ({each.exit_status})."
+        for each in candidates
+        if each.exit_status != "submitted"
+    ]
+    return (*plans, *coders)
+
+
+def _of(stage: str, planned: Sequence[Explored]) -> Wave:
+    return tuple(each for each in planned if each.stage == stage)
+
+
+def _branch(local: Explored) -> int:
+    """Which branch of its parent it is: 2 for L1.2."""
+    return int(local.id.rpartition(".")[2])
