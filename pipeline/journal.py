@@ -1,17 +1,23 @@
 """Journal and budget over one JSON-lines file: what the command line uses instead of SQL.
 
 Every line is one event. A second start with the same file resumes: finished items are read
-back, and reservations that were never settled count at their worst case.
+back, and reservations that were never settled count at their worst case. The file may hold
+records as well (`pipeline.recording`): then the run can be played again without a model.
 """
 
 import json
+import logging
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from pipeline.errors import BudgetExhausted, JournalOfAnotherRun
 from pipeline.jsonable import from_json, to_json
-from pipeline.services import CallAddress, ItemRecord, Json, PipelineStage
+from pipeline.recording import Packer, record_event
+from pipeline.services import CallAddress, ItemRecord, Json, PipelineStage, RecordKind
 from pipeline.values import Usage
+
+_LOG = logging.getLogger(__name__)
 
 
 def add_usage(left: Usage, right: Usage) -> Usage:
@@ -25,8 +31,19 @@ def add_usage(left: Usage, right: Usage) -> Usage:
     )
 
 
+def read_events(text: str) -> Iterator[dict[str, Json]]:
+    """The events in a journal's text, in order; half lines are left out."""
+    for line in text.split("\n"):
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue  # the half line of a process that was ended while writing
+        if isinstance(event, dict):
+            yield event
+
+
 class JsonLinesJournal:
-    """Journal and Budget in one append-only file; `limit_usd` is the run's budget.
+    """Journal, Budget and Recorder in one append-only file; `limit_usd` is the run's budget.
 
     With `run` the file belongs to the run of that name: raises JournalOfAnotherRun for a file
     that is anything else, and leaves it as it was.
@@ -40,6 +57,9 @@ class JsonLinesJournal:
         self._open: dict[int, float] = {}
         self._spent = Usage()
         self._handles = 0
+        self._packer = Packer()
+        self._recording = True
+        self._torn = False
         self._lock = threading.Lock()
         path.parent.mkdir(parents=True, exist_ok=True)
         self._run = ""
@@ -49,6 +69,7 @@ class JsonLinesJournal:
             raise JournalOfAnotherRun(f"{path} is not the journal of this issue at this commit.")
         if text and not text.endswith("\n"):
             self._append("\n")  # what comes next must not be lost with the half line
+        path.touch(mode=0o600)  # it quotes the repository
         if run and not text:
             self._write({"event": "run", "run": run})
 
@@ -91,14 +112,20 @@ class JsonLinesJournal:
         """See Budget.spent."""
         return self._spent
 
+    async def record(self, kind: RecordKind, address: str, attempt: int, data: Json) -> None:
+        """See Recorder.record: what cannot be kept ends the recording, not the run."""
+        if not self._recording:
+            return
+        try:
+            packed = self._packer.pack(kind, data)
+            self._write(record_event(kind, address, attempt, packed))
+        except (OSError, TypeError, ValueError, RecursionError) as error:
+            self._recording = False  # what follows could not be read without this one
+            _LOG.warning("recording stopped: %s: %s (%s)", self._path, error, address)
+
     def _load(self, text: str) -> None:
-        for line in text.split("\n"):
-            try:
-                event = json.loads(line)
-            except ValueError:
-                continue  # the half line of a process that was ended while writing
-            if isinstance(event, dict):
-                self._apply(event)
+        for event in read_events(text):
+            self._apply(event)
         lost = Usage(calls=len(self._open), cost_usd=sum(self._open.values()))
         self._spent = add_usage(self._spent, lost)
         self._open.clear()
@@ -109,8 +136,11 @@ class JsonLinesJournal:
         self._apply(event)
 
     def _append(self, text: str) -> None:
-        with self._lock, self._path.open("a", encoding="ascii") as file:
-            file.write(text)
+        with self._lock:
+            start, self._torn = "\n" if self._torn else "", True
+            with self._path.open("a", encoding="ascii") as file:
+                file.write(start + text)
+            self._torn = False  # a full disk takes half a line: the next starts a new one
 
     def _apply(self, event: dict[str, Json]) -> None:
         match event.get("event"):
@@ -126,3 +156,5 @@ class JsonLinesJournal:
             case "settle":
                 self._open.pop(event["handle"], None)
                 self._spent = add_usage(self._spent, from_json(Usage, event["usage"]))
+            case "record":
+                self._packer.learn(event["data"])

@@ -174,3 +174,18 @@ effect = Table(
     Column("url", Text),
     Column("recorded_at", Float, nullable=False),
 )
+
+record = Table(
+    "record",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("run_id", String(36), ForeignKey("run.id"), nullable=False),
+    Column("installation_id", BigInteger, nullable=False),
+    Column("kind", String(16), nullable=False),  # call | tool | evidence
+    Column("address", String(160), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("data", LargeBinary, nullable=False),  # zlib of the JSON of pipeline.recording
+    Column("recorded_at", Float, nullable=False),
+)
+Index("record_by_run", record.c.run_id, record.c.id)
+Index("record_by_age", record.c.recorded_at)
