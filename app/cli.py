@@ -59,6 +59,11 @@ def worker() -> None:
 @click.option(
     "--journal", type=click.Path(path_type=Path), help="Resume from this JSON-lines file."
 )
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path),
+    help="A journal that keeps all model calls and tool results, too.",
+)
 def fix(
     repo: Path,
     issue: Path,
@@ -66,6 +71,7 @@ def fix(
     out: Path | None,
     report: Path | None,
     journal: Path | None,
+    record: Path | None,
 ) -> None:
     """Repair one issue of a local git repository; GitHub is not involved.
 
@@ -79,7 +85,7 @@ def fix(
         settings = read_settings()
         # Standard output is the patch: what is logged goes beside it, and only when it matters.
         configure_logs(replace(settings, log_level="warning", log_format="pretty"))
-        sys.exit(fix_local(settings, repo, issue, commit, out, report, journal))
+        sys.exit(fix_local(settings, repo, issue, commit, out, report, journal, record))
 
 
 @main.command()

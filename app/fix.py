@@ -18,7 +18,7 @@ from app.settings import Settings, SettingsError, require_data_dir
 from pipeline.journal import JsonLinesJournal
 from pipeline.jsonable import to_json
 from pipeline.resolve import resolve
-from pipeline.services import PipelineStage, Services
+from pipeline.services import PipelineStage, Progress, Services
 from pipeline.values import Decision, Task, Usage
 
 NO_PATCH = 3
@@ -44,35 +44,49 @@ def fix_local(
     out: Path | None,
     report: Path | None,
     journal: Path | None,
+    record: Path | None,
 ) -> int:
     """Repair the issue; writes patch and report, returns 0 with a patch and 3 without.
 
+    `record` is a journal that keeps what was said to the model and by it as well.
     Raises SettingsError before anything is spent when an option cannot be used.
     """
     console = Console(stderr=True)
     title, body = read_issue(issue)
-    _require_folders(out, report, journal)
+    if record is not None and journal is not None and record.absolute() != journal.absolute():
+        raise SettingsError("--record writes the journal, too: name one file, or the same twice.")
+    _require_folders(out, report, journal, record)
     require_data_dir(settings)
     with local_source(repository, commit) as source:
         task = Task(repository.resolve().name, None, title, body, source.base_commit)
-        path = journal or settings.data_dir / "fix" / f"{run_name(task)}.jsonl"
+        path = record or journal or settings.data_dir / "fix" / f"{run_name(task)}.jsonl"
         ledger = JsonLinesJournal(path, settings.budget_usd, run_name(task))
         console.print(f"[dim]Journal: {path} (start again with the same file to resume)[/]")
-        decision, usage = asyncio.run(_resolve(settings, task, source, ledger, console))
+        work = resolve_local(
+            settings, task, source, ledger, ScreenProgress(console), recorded=record is not None
+        )
+        decision, usage = asyncio.run(work)
     text = local_report(task, decision, usage, scripted=settings.model_is_local)
     return _deliver(console, text, decision, usage, out, report)
 
 
-async def _resolve(
+async def resolve_local(
     settings: Settings,
     task: Task,
     source: MirrorSource,
     ledger: JsonLinesJournal,
-    console: Console,
+    progress: Progress,
+    *,
+    recorded: bool,
 ) -> tuple[Decision, Usage]:
+    """Decide about one task with everything in one journal file; what it cost in all.
+
+    With `recorded` the journal keeps model calls and tool results, too.
+    """
     run = run_name(task)
+    recorder = ledger if recorded else None
     async with (
-        open_model(settings, ledger, run) as model,
+        open_model(settings, ledger, run, recorder) as model,
         run_index(settings.data_dir, source) as index,
     ):
         backend = open_backend(settings)
@@ -83,9 +97,10 @@ async def _resolve(
             source=source,
             journal=ledger,
             budget=ledger,
-            progress=ScreenProgress(console),
+            progress=progress,
             config=run_config(settings),
             index=index,
+            recorder=recorder,
         )
         try:
             await backend.forget_failures(source.repository)  # a person asks: try again

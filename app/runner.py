@@ -31,6 +31,7 @@ from app.jobs.contract import RunEnd
 from app.ledger import runs, snapshots
 from app.ledger.budget import SqlBudget
 from app.ledger.items import SqlJournal
+from app.ledger.records import SqlRecorder, recording
 from app.ledger.runs import Claim, Run
 from app.ledger.snapshots import Snapshot
 from app.messages import render, view
@@ -163,7 +164,8 @@ class _Work:
             source.base_commit,
         )
         async with (
-            open_model(runner.settings, self.budget, run.id) as model,
+            self._recording() as recorder,
+            open_model(runner.settings, self.budget, run.id, recorder) as model,
             run_index(runner.settings.data_dir, source) as index,
         ):
             services = Services(
@@ -176,10 +178,22 @@ class _Work:
                 progress=self.board,
                 config=run_config(runner.settings),
                 index=index,
+                recorder=recorder,
             )
             if run.generation > 1:  # a person asks again: what failed lately is tried again
                 await runner.sandbox.forget_failures(source.repository)
             return await resolve(task, services, runner.settings.recipe)
+
+    @asynccontextmanager
+    async def _recording(self) -> AsyncIterator[SqlRecorder | None]:
+        """Records of the run in the ledger, None when the operator wants none."""
+        runner = self.runner
+        if not runner.settings.record:
+            yield None
+            return
+        limit = int(runner.settings.record_mb * 1_000_000)
+        async with recording(runner.engine, self.run.id, self.claim.epoch, limit) as recorder:
+            yield recorder
 
     async def _publish(self, source: MirrorSource, decision: Decision) -> RunEnd:
         """The way out: permission again, policy, commit, branch, pull request."""

@@ -10,7 +10,7 @@ from pipeline.errors import ModelRejected
 from pipeline.jsonable import from_json
 from pipeline.model.gateway import AnthropicModel
 from pipeline.model.prices import read_prices
-from pipeline.services import Budget, RunConfig
+from pipeline.services import Budget, Recorder, RunConfig
 from sandbox.backends import open_sandbox
 from sandbox.base import Limits
 from sandbox.docker import DockerSandbox, EngineOptions
@@ -25,7 +25,9 @@ from sandbox.process import ProcessSandbox
 Backend = DockerSandbox | ProcessSandbox
 
 
-def open_model(settings: Settings, budget: Budget, run: str) -> AnthropicModel:
+def open_model(
+    settings: Settings, budget: Budget, run: str, recorder: Recorder | None = None
+) -> AnthropicModel:
     """The model gateway of one run, before anything is prepared or spent.
 
     Raises ModelRejected without a key, PriceUnknown for a model that cannot be budgeted.
@@ -40,6 +42,7 @@ def open_model(settings: Settings, budget: Budget, run: str) -> AnthropicModel:
         budget=budget,
         run=run,
         prices=read_prices(settings.prices),
+        recorder=recorder,
     )
 
 

@@ -82,6 +82,9 @@ class Settings:
     planner_turns: int = 60  # PRISM_PLANNER_TURNS
     coder_turns: int = 80  # PRISM_CODER_TURNS
     selector_turns: int = 30  # PRISM_SELECTOR_TURNS
+    record: bool = True  # PRISM_RECORD: yes | no: texts of model calls and tools in the ledger
+    record_days: float = 30.0  # PRISM_RECORD_DAYS: how long they stay
+    record_mb: float = 64.0  # PRISM_RECORD_MB: of one run, compressed
     lease_s: float = 60.0  # PRISM_LEASE_SECONDS
     sweep_s: float = 30.0  # PRISM_SWEEP_SECONDS
     budget_usd: float = 5.0  # PRISM_BUDGET_USD: per run
@@ -142,6 +145,9 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         **_sandbox(get, default),
         max_parallel=int(get.number("PRISM_MAX_PARALLEL", default.max_parallel)),
         **_method(get, default),
+        record=get.choice("PRISM_RECORD", "yes", ("yes", "no")) == "yes",
+        record_days=get.number("PRISM_RECORD_DAYS", default.record_days),
+        record_mb=get.number("PRISM_RECORD_MB", default.record_mb),
         lease_s=get.number("PRISM_LEASE_SECONDS", default.lease_s),
         sweep_s=get.number("PRISM_SWEEP_SECONDS", default.sweep_s),
         budget_usd=get.number("PRISM_BUDGET_USD", default.budget_usd),

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from functools import partial
 
 import structlog
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.admission.admit import admit
 from app.admission.authorise import Admission
@@ -15,6 +17,7 @@ from app.github.client import GitHubApp
 from app.jobs.contract import WorkerContext
 from app.jobs.embedded import redis_url
 from app.jobs.worker import run_worker
+from app.ledger import records
 from app.ledger.engine import open_ledger
 from app.logs import configure_logs
 from app.runner import Runner
@@ -57,12 +60,16 @@ async def _work(settings: Settings) -> None:
                 admit=partial(admit, Admission(engine, settings, github)),
                 run=Runner(settings, engine, github, sandbox),
             )
-            sweep = asyncio.create_task(_sweep(sandbox, settings))
+            sweeps = (
+                asyncio.create_task(_sweep(sandbox, settings)),
+                asyncio.create_task(_forget_records(engine, settings)),
+            )
             try:
                 await run_worker(settings, engine, url, context)
             finally:
-                sweep.cancel()
-                await asyncio.gather(sweep, return_exceptions=True)
+                for sweep in sweeps:
+                    sweep.cancel()
+                await asyncio.gather(*sweeps, return_exceptions=True)
     finally:
         await sandbox.close()
         await engine.dispose()
@@ -93,6 +100,19 @@ async def _sweep(sandbox: Backend, settings: Settings) -> None:
         if is_down or count:
             log.info("orphans removed", count=count)
         is_down = False
+
+
+async def _forget_records(engine: AsyncEngine, settings: Settings) -> None:
+    """Delete records of runs that are older than the operator keeps them."""
+    while True:
+        await asyncio.sleep(PRUNE_EVERY_S)
+        try:
+            count = await records.prune(engine, settings.record_days)
+        except (SQLAlchemyError, OSError) as error:
+            log.warning("records not pruned", error=type(error).__name__)
+            continue
+        if count:
+            log.info("records removed", count=count)
 
 
 @contextmanager
