@@ -10,6 +10,7 @@ from typing import Literal
 Stage = Literal["global", "local", "synthesis"]
 CheckStatus = Literal["pass", "fail", "error", "timeout", "missing"]
 Outcome = Literal["patch", "no_patch"]
+Dimension = Literal["root_cause", "expected_behaviour", "strategy", "context"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,48 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class Defect:
+    """One defect a reviewer reported in a plan, checked against the code."""
+
+    candidate: str
+    claim: str
+    verdict: Literal["real", "not_real", "unverifiable"]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Complement:
+    """One cell of the complementarity matrix: what an element of another plan is to the spine."""
+
+    candidate: str
+    dimension: Dimension
+    relation: Literal["adds", "duplicates", "conflicts"]
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedIdea:
+    """An idea of another plan that was left out, and why."""
+
+    candidate: str
+    idea: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """How an integrated plan came about. `defects` keep the dropped ones with their reasons.
+
+    What was taken from whom stands in the plan's `Change.sources`.
+    """
+
+    spine: str
+    defects: tuple[Defect, ...] = ()
+    complements: tuple[Complement, ...] = ()
+    rejected: tuple[RejectedIdea, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Reproduction:
     """A test file that shows the bug, written by a candidate's coder. A file of its own."""
 
@@ -81,7 +124,8 @@ class Candidate:
 
     `id` is G1…, L1.1…, S1…; `parents` the ids its plan came from. `patch` is the source patch
     without reproduction files ("" when the coder left nothing). `exit_status` says how the
-    coder ended: submitted, turns, budget, malformed, refused, error.
+    coder ended: submitted, turns, budget, malformed, refused, error. `synthesis` says how an
+    integrated plan came about.
     """
 
     id: str
@@ -93,6 +137,7 @@ class Candidate:
     exit_status: str = ""
     summary: str = ""
     flags: tuple[str, ...] = ()
+    synthesis: Synthesis | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,4 +100,5 @@ def _candidate(
         exit_status=exit_status,
         summary=summary,
         flags=explored.flags,
+        synthesis=explored.synthesis,
     )

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pipeline.agent.transcript import Transcript
-from pipeline.errors import MalformedAnswer
-from pipeline.explore.contrast import too_close
+from pipeline.errors import BudgetExhausted
+from pipeline.explore.asking import ask_or
+from pipeline.explore.contrast import facts, too_close
 from pipeline.explore.plan import explored_plan, opening, run_planner
 from pipeline.explore.state import Exploration, Explored
 from pipeline.items import step
-from pipeline.model.ask import ask
 from pipeline.model.verdicts import ContrastVerdict, GuideVerdict
 from pipeline.prompts.blocks import issue_block, plans_text
 from pipeline.prompts.render import note, render
@@ -26,10 +26,11 @@ Earlier = Mapping[str, Plan]
 
 @dataclass(frozen=True, slots=True)
 class _Objection:
-    """Why a plan is not different enough; no findings when it is."""
+    """Why a plan is not different enough; no findings when it is. `facts` are for the record."""
 
     findings: tuple[str, ...] = ()
     advice: str = ""
+    facts: tuple[str, ...] = ()
 
 
 async def sample_contrast(x: Exploration, n: int) -> tuple[Explored, ...]:
@@ -64,11 +65,13 @@ async def _sample(x: Exploration, name: str, earlier: Earlier, attempt: int) -> 
         made = await run_planner(x, at, transcript, "global")
         if made.plan is None or made.transcript is None:
             return best or made
+        grown = made.transcript
         objection = await _objection(x, at, made.plan, earlier)
+        made = replace(made, notes=objection.facts)
         if not objection.findings:
             return made
         best = replace(made, flags=(*made.flags, WEAK_DIVERGENCE))
-        transcript = made.transcript.append(
+        transcript = grown.append(
             note("planner_again", findings=" ".join(objection.findings), advice=objection.advice)
         )
     assert best is not None  # the loop runs at least once
@@ -81,7 +84,7 @@ async def _guided(
     """The conversation with the worldview that the next planner has to take; costs one call."""
     prompt = render("divergence_guide", issue=issue_block(x.task), earlier=plans_text(earlier))
     at = CallAddress("global", name, "guide", attempt)
-    verdict = await ask(x.services.model, at, prompt, GuideVerdict)
+    verdict = await ask_or(x.services.model, at, prompt, _plain_guide(earlier))
     return transcript.append(
         note(
             "planner_guide",
@@ -93,14 +96,36 @@ async def _guided(
     )
 
 
+def _plain_guide(earlier: Earlier) -> GuideVerdict:
+    """What the next planner is told when no view could be had: where the others have been."""
+    causes = " ".join(f"{name} says: {plan.solution.root_cause}" for name, plan in earlier.items())
+    points = {
+        f"{change.path} {change.symbol}".strip(): None
+        for plan in earlier.values()
+        for change in plan.changes
+    }
+    return GuideVerdict(
+        earlier=(),
+        guide=f"Look for an explanation that none of the earlier plans gives. {causes}",
+        evidence_to_seek="what the code does that the earlier explanations do not account for",
+        difference="another cause, or another reading of what the code promises",
+        avoid_edit_points=tuple(points),
+    )
+
+
 async def _objection(x: Exploration, at: CallAddress, plan: Plan, earlier: Earlier) -> _Objection:
-    """Compare with all earlier solutions; costs one call from G2 on, none for G1."""
+    """Compare with all earlier solutions; costs one call from G2 on, none for G1.
+
+    Without an answer that can be used, or money for one, the mechanical facts decide alone.
+    """
     if not earlier:
         return _Objection()
     prompt = render("contrast", candidate=plans_text({at.item: plan}), earlier=plans_text(earlier))
     at = replace(at, turn=f"{at.turn}contrast")
+    nothing = ContrastVerdict((), "the strategies of the earlier plans")
     try:
-        verdict = await ask(x.services.model, at, prompt, ContrastVerdict)
-    except MalformedAnswer:
-        return _Objection(too_close(plan, earlier, ()), "the strategies listed above")
-    return _Objection(too_close(plan, earlier, verdict.compared), verdict.advice)
+        verdict = await ask_or(x.services.model, at, prompt, nothing)
+    except BudgetExhausted:  # the plan itself is there, and paid for
+        verdict = nothing
+    findings = too_close(plan, earlier, verdict.compared, x.services.config.contrast)
+    return _Objection(findings, verdict.advice, facts(plan, earlier, verdict.compared))

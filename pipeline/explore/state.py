@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pipeline.agent.transcript import Transcript
 from pipeline.index.search import CodeSearch
 from pipeline.services import Services
-from pipeline.values import Plan, Stage, Task
+from pipeline.values import Plan, Stage, Synthesis, Task
 from sandbox.base import Environment, Workspace
 
 NO_PLACES = "(none known: begin with `list` and `search_text`)"
@@ -34,7 +34,8 @@ class Explored:
     """The output of one exploration item: a plan, or None and why in `exit_status`.
 
     `transcript` is what a local exploration forks from; None for syntheses. `branch_step` is the
-    step it was forked at, None for everything that was not.
+    step it was forked at, None for everything that was not. `notes` record how it was compared,
+    `synthesis` what the judge took and left (syntheses only).
     """
 
     id: str
@@ -45,3 +46,5 @@ class Explored:
     exit_status: str
     branch_step: int | None = None
     flags: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    synthesis: Synthesis | None = None

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pipeline.agent.transcript import Transcript
+from pipeline.explore.asking import ask_or
 from pipeline.explore.branch import WEIGHTS, branch_point, share_valid
 from pipeline.explore.plan import explored_plan, opening, run_planner
 from pipeline.explore.state import Exploration, Explored
 from pipeline.items import step
-from pipeline.model.ask import ask
 from pipeline.model.verdicts import LocalGuideVerdict, RankVerdict
 from pipeline.prompts.blocks import issue_block, plans_text
 from pipeline.prompts.render import note, render
@@ -71,13 +71,12 @@ async def _branch_step(
         trajectory=transcript.render(),
         used=", ".join(map(str, sorted(used))) or "none",
     )
-    verdict = await ask(
+    verdict = await ask_or(
         x.services.model,
         CallAddress("local", name, "rank", attempt),
         prompt,
-        RankVerdict,
-        check=lambda found: _rank_problem(found, last),
-        default=RankVerdict(tuple(range(last + 1))),
+        RankVerdict(tuple(range(last + 1))),
+        lambda found: _rank_problem(found, last),
     )
     weights = WEIGHTS[x.services.config.branch_weights]
     return branch_point(verdict.order, last, used, *weights)
@@ -106,10 +105,17 @@ async def _guided(
     """The conversation with another tactic under the same root cause; costs one call."""
     kept, earlier = kept_text(plans[parent].solution), plans_text(plans)
     prompt = render("local_guide", issue=issue_block(x.task), kept=kept, earlier=earlier)
-    verdict = await ask(x.services.model, at, prompt, LocalGuideVerdict)
+    verdict = await ask_or(x.services.model, at, prompt, _plain_guide(plans))
     return transcript.append(
         note("planner_branch", kept=kept, earlier=earlier, guide=verdict.guide)
     )
+
+
+def _plain_guide(plans: Mapping[str, Plan]) -> LocalGuideVerdict:
+    """What the planner is told when no tactic could be had: which ones are taken."""
+    taken = " ".join(f"{name} does this: {plan.solution.strategy}" for name, plan in plans.items())
+    guide = f"Enforce the expected behaviour at another point or in another way. {taken}"
+    return LocalGuideVerdict((), (), guide)
 
 
 def kept_text(solution: Solution) -> str:

@@ -6,11 +6,20 @@ Field names are the model's instructions too, so they are words, and every schem
 from dataclasses import dataclass
 from typing import Literal
 
-from pipeline.values import Change, Exclusion, Location, Plan, Solution
+from pipeline.values import (
+    Change,
+    Complement,
+    Defect,
+    Exclusion,
+    Location,
+    Plan,
+    RejectedIdea,
+    Solution,
+    Synthesis,
+)
 
 Relation = Literal["same", "refines", "different"]
 Severity = Literal["low", "medium", "high"]
-Dimension = Literal["root_cause", "expected_behaviour", "strategy", "context"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,35 +129,6 @@ class RiskVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Defect:
-    """One reported defect, checked."""
-
-    candidate: str
-    claim: str
-    verdict: Literal["real", "not_real", "unverifiable"]
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Complement:
-    """What one element of another plan is to the spine."""
-
-    candidate: str
-    dimension: Dimension
-    relation: Literal["adds", "duplicates", "conflicts"]
-    what: str
-
-
-@dataclass(frozen=True, slots=True)
-class RejectedIdea:
-    """An idea of another plan that was left out, and why."""
-
-    candidate: str
-    idea: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class JudgeVerdict:
     """Prompt `judge`: checked defects, the matrix, and one plan; each change names its sources."""
 
@@ -168,6 +148,10 @@ class JudgeVerdict:
         """The unified plan as a value of the pipeline."""
         solution = Solution(self.root_cause, self.expected_behaviour, self.strategy, self.context)
         return Plan(self.summary, solution, self.changes, self.tests, self.risks)
+
+    def synthesis(self, spine: str) -> Synthesis:
+        """How the plan came about, for the record and the rationale."""
+        return Synthesis(spine, self.defects, self.complements, self.rejected)
 
 
 @dataclass(frozen=True, slots=True)

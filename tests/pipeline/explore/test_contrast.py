@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.explore.contrast import too_close
+from pipeline.explore.contrast import facts, too_close
 from pipeline.model.verdicts import Contrast, Relation
 from pipeline.values import Change, Plan, Solution
 
@@ -39,6 +39,28 @@ def test_strategy_and_one_more_dimension_must_differ(compared: Contrast, accepte
     """M different plus one of R, E, C is accepted; anything less is sent back."""
     found = too_close(plan("copy the values"), {"G1": plan("share one object")}, [compared])
     assert (not found) is accepted
+
+
+@pytest.mark.parametrize("same", ["root_cause", "expected_behaviour", "strategy", "context"])
+def test_the_strict_rule_wants_all_four(same: str) -> None:
+    """One dimension that is not different is enough to be sent back, and is named."""
+    names: tuple[str, ...] = ("root_cause", "expected_behaviour", "strategy", "context")
+    relations: dict[str, Relation] = {name: "different" for name in names}
+    earlier, new = {"G1": plan("share one object")}, plan("copy the values")
+    assert too_close(new, earlier, [entry("G1", **relations)], "all4") == ()
+    (finding,) = too_close(new, earlier, [entry("G1", **{**relations, same: "refines"})], "all4")
+    assert same.replace("_", " ") in finding
+
+
+def test_the_mechanical_facts_are_recorded_for_each_earlier_solution() -> None:
+    """Shared edit points and words are measured also where the model says nothing."""
+    earlier = {"G1": plan("share one object"), "G2": plan("share another object", "b.py")}
+    found = facts(plan("share one list"), earlier, [entry("G1", strategy="refines")])
+    assert found == (
+        "Against G1: root cause same, expected behaviour same, strategy refines, context same; "
+        "100% of the edit points are shared, 50% of the strategies' words.",
+        "Against G2: not compared; 0% of the edit points are shared, 20% of the strategies' words.",
+    )
 
 
 def test_a_near_duplicate_strategy_fails_whatever_the_model_says() -> None:
