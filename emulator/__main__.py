@@ -20,14 +20,14 @@ def main() -> None:
 @click.option("--ready", type=click.Path(path_type=Path), help="Written with the address.")
 @click.option("--delay", default=0.0, help="Seconds before each answer.")
 def model(script: Path, port: int, ready: Path | None, delay: float) -> None:
-    """Play a script as an Anthropic Messages endpoint."""
-    from emulator.model.script import load  # noqa: PLC0415 - the other stand-in does not need it
+    """Play a script, or what `prism fix --record` wrote, as an Anthropic Messages endpoint."""
+    from emulator.model.recorded import load_any  # noqa: PLC0415 - the other does not need it
     from emulator.model.server import create_app  # noqa: PLC0415
 
     listener = listen(port)
     if ready is not None:
         tell(ready, url_of(listener))
-    serve(create_app(load(script), delay), listener)
+    serve(create_app(load_any(script), delay), listener)
 
 
 main.add_command(github)

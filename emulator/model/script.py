@@ -1,7 +1,8 @@
 """A script: what the model answers at each address. Plain JSON, written by hand or by the builder.
 
 {"<stage>/<item>/<turn>": [content blocks]} or {…: {"content": [content blocks], "stop_reason":
-"…"}}. Tool calls need no id. The same address is answered the same every time.
+"…", "usage": {…}}}; without `usage` it is counted. Tool calls need no id. The same address is
+answered the same every time.
 """
 
 import json
@@ -47,6 +48,12 @@ def checked(data: Json) -> Script:
             if not isinstance(block, Mapping) or "type" not in block:
                 raise ScriptError(f"{address}: {block!r} is no content block.")
     return dict(data)
+
+
+def usage(script: Mapping[str, Json], address: str) -> Json:
+    """The usage an answer is to report, None when it is to be counted."""
+    entry = script.get(address)
+    return entry.get("usage") if isinstance(entry, Mapping) else None
 
 
 def answer(script: Mapping[str, Json], address: str) -> tuple[list[Json], str] | None:

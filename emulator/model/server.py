@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from emulator.model.cache import PrefixCache, tokens
 from emulator.model.control import Control, Fault
-from emulator.model.script import ScriptError, answer, checked
+from emulator.model.script import ScriptError, answer, checked, usage
 from emulator.model.sse import event, events
 from emulator.model.validation import Invalid, cacheable, check
 
@@ -103,10 +103,8 @@ class _Server:
         if found is None:
             return _error(400, f"The script has no answer for the call {address!r}.")
         message = _message(body, *found)
-        message["usage"] = {
-            **self.cache.usage(body),
-            "output_tokens": tokens(message["content"]),
-        }
+        counted = {**self.cache.usage(body), "output_tokens": tokens(message["content"])}
+        message["usage"] = usage(self.script, address) or counted
         entry["usage"], entry["stop_reason"] = message["usage"], message["stop_reason"]
         if not body.get("stream"):
             return JSONResponse(message)
