@@ -8,6 +8,7 @@ from pipeline.environment.prepare import Prepared, prepare_environment
 from pipeline.errors import EmptyRepository
 from pipeline.explore.locate import code_search, likely_places
 from pipeline.explore.state import Exploration
+from pipeline.jsonable import to_json
 from pipeline.notes import about_repository, environment_note
 from pipeline.recipes.prism import prism
 from pipeline.services import Services
@@ -43,7 +44,12 @@ async def _prepare(task: Task, services: Services) -> Prepared:
     prepared = await prepare_environment(services, f"{task.title}\n{task.body}")
     environment = prepared.environment
     if not record.finished:
-        summary = {"reference": environment.reference, "note": environment_note(environment)}
+        summary = {
+            "reference": environment.reference,
+            "note": environment_note(environment),
+            "has_suite": bool(environment.stable_passes),  # these two: what `replay` votes with
+            "config": to_json(services.config),
+        }
         await services.journal.finish("environment", "environment", summary)
     await services.progress.update("environment", 1, 1, environment_note(environment))
     return prepared
