@@ -82,7 +82,7 @@ def configuration(task: FixTask) -> str:
     words = test.split(" ")
     variables = dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
     test = " ".join(word for word in words if not re.match(r"[A-Z_]+=", word))
-    installer = "python -m pip install --quiet" if task.is_python else "npm install --no-save"
+    installer = "python -m pip install --quiet" if task.is_python else "npm install --no-save --omit=dev"
     lines = [f"{installer} {' '.join(task.packages)}", *(f"python -m {line}" for line in before)]
     told: dict[str, Json] = {"setup": lines, "test": test}
     if task.is_python:

@@ -38,11 +38,12 @@ from bench.task_pools import (
 )
 from pipeline.decide import decide
 from pipeline.environment.prepare import prepare_environment
-from pipeline.errors import ModelRefused
+from pipeline.errors import ModelRefused, PipelineError
 from pipeline.explore.state import Exploration
 from pipeline.journal import JsonLinesJournal
 from pipeline.services import ModelReply, ModelRequest, PipelineStage, RunConfig, Services
 from pipeline.values import Decision, Exclusion, Task, Usage
+from sandbox.errors import SandboxError
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +164,12 @@ async def measure(tasks: Sequence[FixTask], repos: Path) -> list[Result]:
                 if not mirror.is_dir():
                     print(f"{task.name}: no mirror {mirror.name}", file=sys.stderr)
                     continue
-                found.append(await tried(task, mirror, backend, Path(folder)))
-                print(f"{task.name}: {found[-1].winner or 'nobody'} won", file=sys.stderr)
+                try:
+                    found.append(await tried(task, mirror, backend, Path(folder)))
+                except (PipelineError, SandboxError) as error:
+                    found.append(Result(task.name, 0, "", (), False, {}, str(error)))
+                said = found[-1].problem or f"{found[-1].winner or 'nobody'} won"
+                print(f"{task.name}: {said}", file=sys.stderr)
         finally:
             await backend.close()
     return found
@@ -174,7 +179,8 @@ def table(results: Sequence[Result]) -> str:
     """One row for each task, in Markdown."""
     lines = ["| task | tests | votes | won | turned down |", "| --- | --- | --- | --- | --- |"]
     for each in results:
-        lost = "; ".join(f"{name}: {why}" for name, why in each.reasons.items() if why)
+        reasons = (f"{name}: {why}" for name, why in each.reasons.items() if why)
+        lost = each.problem or "; ".join(reasons)
         votes = "/".join(map(str, each.votes))
         won = "the fix" if each.winner == GOLD else each.winner or "nobody"
         lines.append(f"| {each.task} | {each.passing} | {votes} | {won} | {lost} |")
