@@ -1,24 +1,28 @@
 """Synthesis: two reviews and a judge turn one spine and its rivals into one plan.
 
-Source: Prism, solution synthesis (method.md §2.3.4), across all branches.
+Source: Prism, solution synthesis (method.md §2.3.4).
 """
 
+import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 
 from pipeline.agent.excerpts import excerpts, places_of
-from pipeline.errors import MalformedAnswer
+from pipeline.errors import MalformedAnswer, ModelRefused
+from pipeline.explore.asking import ask_or
 from pipeline.explore.plan import explored_plan
+from pipeline.explore.references import References, read_references
+from pipeline.explore.relations import relations_text
 from pipeline.explore.reviews import Review, reviews_text
 from pipeline.explore.state import Exploration, Explored
 from pipeline.items import side_by_side, step
 from pipeline.model.ask import ask
-from pipeline.model.verdicts import CompletenessVerdict, JudgeVerdict, RiskVerdict
+from pipeline.model.verdicts import CompletenessVerdict, JudgeVerdict, NeededPlace, RiskVerdict
 from pipeline.prompts.blocks import issue_block, plans_text
 from pipeline.prompts.render import render
-from pipeline.services import CallAddress
-from pipeline.values import Change, Plan
+from pipeline.services import CallAddress, SynthesisScope
+from pipeline.values import Plan, Synthesis
 
 SPINE_FALLBACK = "spine_fallback"
 
@@ -32,7 +36,7 @@ async def synthesize(
     the spine's own plan is kept, with a flag.
     """
     name = f"S{number}"
-    plans = {each.id: each.plan for each in pool if each.plan is not None}
+    plans = in_scope(x.services.config.synthesis_scope, spine, pool)
 
     async def work(attempt: int) -> Explored:
         at = CallAddress("synthesis", name, "", attempt)
@@ -41,59 +45,84 @@ async def synthesize(
     return await step(x.services.journal, "synthesis", name, Explored, work)
 
 
+def in_scope(scope: SynthesisScope, spine: Explored, pool: tuple[Explored, ...]) -> dict[str, Plan]:
+    """The plans a synthesis sees: all of them, or the spine and the variants of it."""
+    return {
+        each.id: each.plan
+        for each in pool
+        if each.plan is not None and (scope == "cross" or spine.id in (each.id, *each.parents))
+    }
+
+
 async def _judged(
     x: Exploration, at: CallAddress, spine: Explored, plans: Mapping[str, Plan]
 ) -> Explored:
     assert spine.plan is not None
+    places = places_of(plans.values())
     material = {
         "issue": issue_block(x.task),
         "plans": plans_text(plans),
-        "code": await excerpts(x.workspace, places_of(plans.values())),
+        "code": await excerpts(x.workspace, places),
     }
-    reviews = await _reviews(x, at, material)
-    prompt = render("judge", spine=spine.id, reviews=reviews, **material)
-    files = frozenset(await x.services.source.files())
+    reviews = await _reviews(x, at, plans, material)
+    prompt = render("judge", spine=spine.id, reviews=reviews_text(reviews), **material)
+    paths = [*(each.path for each in places), *(each.path for each in _needed(reviews))]
+    known = await read_references(x, paths)
     try:
         verdict = await ask(
             x.services.model,
             replace(at, turn="judge"),
             prompt,
             JudgeVerdict,
-            check=lambda found: plan_problem(found.changes, plans, files),
+            check=lambda found: plan_problem(found, plans, known),
         )
-    except MalformedAnswer:
+    except (MalformedAnswer, ModelRefused) as error:
         kept = Explored(at.item, "synthesis", (spine.id,), spine.plan, None, "fallback")
-        return replace(kept, flags=(SPINE_FALLBACK,))
+        said = Synthesis(spine.id)
+        return replace(kept, flags=(SPINE_FALLBACK,), notes=(str(error),), synthesis=said)
     sources = {source for change in verdict.changes for source in change.sources}
     parents = (spine.id, *sorted(sources - {spine.id}))
-    return Explored(at.item, "synthesis", parents, verdict.plan(), None, "submitted")
+    made = Explored(at.item, "synthesis", parents, verdict.plan(), None, "submitted")
+    return replace(made, synthesis=verdict.synthesis(spine.id))
 
 
-async def _reviews(x: Exploration, at: CallAddress, material: Mapping[str, str]) -> str:
-    """Both reviews of all plans as text for the judge; costs two calls, side by side."""
+async def _reviews(
+    x: Exploration, at: CallAddress, plans: Mapping[str, Plan], material: Mapping[str, str]
+) -> tuple[Review, ...]:
+    """Both reviews of all plans; costs two calls, side by side.
 
-    async def review(name: str, kind: type[Review]) -> Review:
-        return await ask(x.services.model, replace(at, turn=name), render(name, **material), kind)
+    A review that cannot be had is empty: the judge then has the plans and the code.
+    """
+    relations = await asyncio.to_thread(relations_text, x.code, plans)
+
+    async def review(name: str, nothing: Review, **more: str) -> Review:
+        prompt = render(name, **material, **more)
+        return await ask_or(x.services.model, replace(at, turn=name), prompt, nothing)
 
     work = (
-        partial(review, "completeness", CompletenessVerdict),
-        partial(review, "risk", RiskVerdict),
+        partial(review, "completeness", CompletenessVerdict(()), relations=relations),
+        partial(review, "risk", RiskVerdict(())),
     )
-    return reviews_text(await side_by_side(2, work))
+    return await side_by_side(2, work)
+
+
+def _needed(reviews: tuple[Review, ...]) -> tuple[NeededPlace, ...]:
+    """The places that the completeness review names."""
+    lists = (each.locations for each in reviews if isinstance(each, CompletenessVerdict))
+    return tuple(place for places in lists for place in places)
 
 
 def plan_problem(
-    changes: Collection[Change], known: Collection[str], files: Collection[str]
+    verdict: JudgeVerdict, known: Collection[str], references: References
 ) -> str | None:
     """What is wrong with a unified plan, None when nothing is.
 
-    Every change names candidates it was taken from, and a path that exists or is marked (new).
+    It changes something, every change names candidates it was taken from, and every path and name
+    exists or is marked (new).
     """
-    if not changes:
+    if not verdict.changes:
         return "The plan has no change."
-    for change in changes:
+    for change in verdict.changes:
         if not change.sources or set(change.sources) - set(known):
             return f"The change in {change.path} must name its sources, out of {sorted(known)}."
-        if change.path not in files and "(new)" not in change.what:
-            return f"{change.path} does not exist; name an existing path, or write (new) in `what`."
-    return None
+    return references.problem(verdict.changes, verdict.context)

@@ -45,7 +45,7 @@ def test_strategy_and_one_more_dimension_must_differ(compared: Contrast, accepte
 def test_the_strict_rule_wants_all_four(same: str) -> None:
     """One dimension that is not different is enough to be sent back, and is named."""
     names: tuple[str, ...] = ("root_cause", "expected_behaviour", "strategy", "context")
-    relations: dict[str, Relation] = {name: "different" for name in names}
+    relations: dict[str, Relation] = dict.fromkeys(names, "different")
     earlier, new = {"G1": plan("share one object")}, plan("copy the values")
     assert too_close(new, earlier, [entry("G1", **relations)], "all4") == ()
     (finding,) = too_close(new, earlier, [entry("G1", **{**relations, same: "refines"})], "all4")

@@ -17,7 +17,7 @@ PROMPTS = {
     "contrast": {"candidate", "earlier"},
     "rank": {"issue", "last", "trajectory", "used"},
     "local_guide": {"issue", "kept", "earlier"},
-    "completeness": {"issue", "plans", "code"},
+    "completeness": {"issue", "plans", "code", "relations"},
     "risk": {"issue", "plans", "code"},
     "judge": {"issue", "spine", "plans", "reviews", "code"},
     "coder": {"issue", "repository"},
