@@ -13,6 +13,7 @@ PipelineError
 ├── PriceUnknown        (ValueError)  a model without a price, or prices that cannot be read
 ├── RoleUnknown         (ValueError)  settings name a role that does not exist, or cannot be read
 ├── JournalOfAnotherRun (ValueError)  a file that does not belong to this run; left as it was
+├── NothingToReplay     (ValueError)  a journal without candidates and evidence to vote on
 ├── NoEnvironment       the set-up failed, and the repository's settings want tests
 └── EmptyRepository     there is nothing to repair at the base commit
 """
@@ -85,6 +86,10 @@ class RoleUnknown(PipelineError, ValueError):
 
 class JournalOfAnotherRun(PipelineError, ValueError):
     """The file is another run's journal, or none: its results would be taken for this run's."""
+
+
+class NothingToReplay(PipelineError, ValueError):
+    """A journal holds nothing that could be decided again; the message says what is missing."""
 
 
 class EmptyRepository(PipelineError):
