@@ -224,13 +224,31 @@ class Ballot:
     """The vote, recomputable from stored evidence. Clusters come winner first, then by votes.
 
     `winner` is a candidate id, None when no candidate passed the gate. `rule` names, in words,
-    what decided.
+    what decided. `tie` are the candidates between which only a contest can decide, () when it is
+    decided.
     """
 
     clusters: tuple[Cluster, ...]
     gates: tuple[Gate, ...]
     winner: str | None
     rule: str
+    tie: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ContestVote:
+    """What one selector chose: a candidate's id, or "" when it abstained or gave no valid answer."""
+
+    chosen: str
+    confidence: Literal["low", "medium", "high"]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """Independent votes between candidates that evidence and vote left in a tie, in their order."""
+
+    votes: tuple[ContestVote, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +275,8 @@ class Decision:
     as a file of its own; "" when `outcome` is no_patch. `out_of_budget` tells that samples were
     lost to a used-up budget. `untested` says why no test of the repository spoke for the patch,
     "" when tests did; `pin` is a `.github/prism.yml` that keeps what the set-up agent found.
-    `not_run` says in sentences which plans got no coder and why.
+    `not_run` says in sentences which plans got no coder and why. `contest` is what selectors
+    chose where the vote was tied, None where it was not.
     """
 
     outcome: Outcome
@@ -275,3 +294,4 @@ class Decision:
     untested: str = ""
     pin: str = ""
     not_run: tuple[str, ...] = ()
+    contest: Contest | None = None
