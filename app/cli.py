@@ -1,4 +1,4 @@
-"""The command line: `prism demo | serve | worker | fix | env | index | doctor`.
+"""The command line: `prism demo | serve | worker | fix | replay | env | index | doctor`.
 
 Imports stay inside the commands: the web process must not load what only the worker needs.
 """
@@ -86,6 +86,24 @@ def fix(
         # Standard output is the patch: what is logged goes beside it, and only when it matters.
         configure_logs(replace(settings, log_level="warning", log_format="pretty"))
         sys.exit(fix_local(settings, repo, issue, commit, out, report, journal, record))
+
+
+@main.command()
+@click.argument("run")
+@click.option(
+    "--export", type=click.Path(path_type=Path), help="Write the run as a journal file, too."
+)
+def replay(run: str, export: Path | None) -> None:
+    """Decide RUN again from its journal, without model and containers, and compare.
+
+    RUN is a file that `prism fix` wrote (--journal or --record) or a run's id in the ledger. Ends
+    with 0 when winner, candidates and evidence are the recorded ones, with 1 when something
+    differs, and with 2 when the run has no decision or cannot be read.
+    """
+    with plain_errors():
+        from app.replay import replay_run
+
+        sys.exit(asyncio.run(replay_run(read_settings(), run, export)))
 
 
 @main.command()
@@ -234,7 +252,10 @@ def index_search(repository: str, query: str, commit: str, tests: bool) -> None:
 )
 @click.option("--top", default=10, show_default=True, type=click.IntRange(1, 100))
 def index_rank(repository: str, commit: str, issue: Path | None, top: int) -> None:
-    """Print the files and functions that an issue most likely needs changed, and why."""
+    """Print the files and functions that an issue most likely needs changed, and why.
+
+    Ends with 1 when the commit has no source file of a known language.
+    """
     with plain_errors(), term_as_interrupt():
         from app.index import commands
 

@@ -113,16 +113,27 @@ def local_mirror(repository: Path) -> Iterator[Mirror]:
         objects = Path(found.common_dir).absolute() / "objects"
         alternates = mirror.path / "objects/info/alternates"
         alternates.write_text(f"{objects}\n", encoding="utf-8")
-        head = _head(Path(found.git_dir))
+        head = _local_commit(Path(found.git_dir), "HEAD")
         if head:
             run_git(mirror, ["git", "update-ref", "--no-deref", "HEAD", head])
         yield mirror
 
 
-def _head(folder: Path) -> str:
-    """The commit that is checked out, "" before the first. By git, which also takes a bare
-    repository without a configuration."""
-    command = ["git", "rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
+def local_commit(repository: Path, revision: str) -> str:
+    """The commit that a revision names in a local repository, branches and tags of its own too;
+    "" when there is none. Raises MirrorFailed when it is in no git repository."""
+    try:
+        found = Repo(repository, search_parent_directories=True)
+    except (InvalidGitRepositoryError, NoSuchPathError):
+        raise MirrorFailed(f"{repository} is not in a git repository.") from None
+    with found:
+        return _local_commit(Path(found.git_dir), revision)
+
+
+def _local_commit(folder: Path, revision: str) -> str:
+    """By git, which also takes a bare repository without a configuration."""
+    wanted = revision + "^{commit}"
+    command = ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", wanted]
     try:
         return run_git(Mirror(folder.absolute(), ""), command).decode().strip()
     except MirrorFailed:

@@ -11,10 +11,10 @@ from app.github.mirror import (
     Remote,
     fetch,
     git,
+    local_commit,
     local_mirror,
     mirror_of,
     resolve_commit,
-    run_git,
     stream_archive,
 )
 from pipeline.errors import EmptyRepository
@@ -95,12 +95,9 @@ def local_source(repository: Path, commit: str = "HEAD") -> Iterator[MirrorSourc
     Blocks for a moment. Raises MirrorFailed when there is no repository or no such commit.
     """
     with local_mirror(repository) as mirror:
-        wanted = commit + "^{commit}"
-        command = ["git", "rev-parse", "--verify", "--end-of-options", wanted]
-        try:
-            found = run_git(mirror, command).decode().strip()
-        except MirrorFailed:
-            raise MirrorFailed(f"{repository} has no commit `{commit}`.") from None
+        found = local_commit(repository, commit)
+        if not found:
+            raise MirrorFailed(f"{repository} has no commit `{commit}`.")
         yield MirrorSource(mirror.key, found, mirror)
 
 

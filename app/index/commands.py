@@ -13,7 +13,7 @@ from app.environment.source import repository
 from app.fix import MAX_ISSUE_BYTES, issue_text
 from app.index import view
 from app.index.opening import built, store_of
-from app.settings import Settings, require_data_dir
+from app.settings import Settings, SettingsError, require_data_dir
 from pipeline.index.build import BuildStats
 from pipeline.index.graph import build_graph
 from pipeline.index.rank.rank import rank as ranking_of
@@ -39,7 +39,14 @@ async def stats(settings: Settings, named: str, commit: str) -> int:
 
 
 async def search(settings: Settings, named: str, commit: str, query: str, *, tests: bool) -> int:
-    """Print files, definitions and code that fit a query; returns 1 when nothing does."""
+    """Print files, definitions and code that fit a query; returns 1 when nothing does.
+
+    Raises SettingsError for a query without a word.
+    """
+    if not query.strip():
+        raise SettingsError(
+            "The query is empty; give a name, the end of a path or a piece of code."
+        )
     async with _index(settings, named, commit) as (index, _, _):
         text = await asyncio.to_thread(_search_text, index, query, tests)
     _print(text or f"Nothing in this commit is like {view.one_line(query)!r}.")
@@ -56,11 +63,15 @@ def _search_text(index: Index, query: str, tests: bool) -> str:
 
 
 async def rank(settings: Settings, named: str, commit: str, issue: Path | None, top: int) -> int:
-    """Print the files and functions that an issue most likely needs changed, and why."""
+    """Print the files and functions that an issue most likely needs changed, and why; returns 1
+    when the commit has none that could be."""
     title, body = _issue(issue)
     async with _index(settings, named, commit) as (index, _, _):
         found = await asyncio.to_thread(ranking_of, index, title, body)
-        _print(view.ranking_text(found, top))
+    if not found.files:
+        _print("This commit has no source file of a known language outside its tests.")
+        return NOTHING_FOUND
+    _print(view.ranking_text(found, top))
     return 0
 
 

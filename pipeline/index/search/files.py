@@ -37,15 +37,22 @@ def below(path: str, folder: str) -> bool:
 
 
 def naming(name: str) -> Callable[[str], bool]:
-    """Whether a path has that name, ends in it, or fits it as a glob from some folder on."""
+    """Whether a path has that name, ends in it, or fits it as a glob from some folder on.
+
+    Names like `[id].tsx` are names first.
+    """
     wanted = name.strip().removeprefix("./").strip("/")
-    end = f"/{wanted}"
+    ends = (f"/{wanted}", f"/{name}")
+
+    def literally(path: str) -> bool:
+        return path in {wanted, name} or path.endswith(ends)
+
     if not any(sign in wanted for sign in "*?["):
-        return lambda path: path == wanted or path.endswith(end)
-    glob = re.compile(f"(?:{translate(wanted)})|(?:{translate(f'*{end}')})")
+        return literally
+    glob = re.compile(f"(?:{translate(wanted)})|(?:{translate(f'*{ends[0]}')})")
     if "/" in wanted:
-        return lambda path: glob.match(path) is not None
-    return lambda path: glob.match(path[path.rfind("/") + 1 :]) is not None
+        return lambda path: glob.match(path) is not None or literally(path)
+    return lambda path: glob.match(path[path.rfind("/") + 1 :]) is not None or literally(path)
 
 
 def skeleton(units: Sequence[Unit]) -> str:

@@ -89,6 +89,7 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
     """An unknown commit, no repository, no commit, an empty issue."""
     folder, empty = tmp_path / "r", tmp_path / "empty"
     commit(folder, FILES)
+    commit(tmp_path / "bare", {})
     empty.mkdir()
     git(empty, "init", "-q")
     asked = {
@@ -96,11 +97,69 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
         ("build", str(tmp_path / "none")): "There is no folder",
         ("stats", str(empty)): "has no commit `HEAD`",
         ("rank", str(folder)): "standard input needs the issue's title",
+        ("search", str(folder), " "): "The query is empty",
+        ("build", str(folder), "--commit", "HEAD:min.js"): "has no commit `HEAD:min.js`",
+        ("build", str(folder), "--commit", "--all"): "has no commit `--all`",
+        ("build", str(tmp_path / "bare")): "holds no file",
+        ("build", str(folder / "README")): "is a file",
     }
     for arguments, expected in asked.items():
         ended = prism_index(tmp_path, *arguments)
         assert ended.exit_code == 2, ended.stdout
         assert expected in ended.stderr
+
+
+def test_a_repository_without_code_is_indexed(tmp_path: Path) -> None:
+    """Its files are found by name; that nothing can be ranked is said."""
+    repository = str(tmp_path / "r")
+    commit(tmp_path / "r", {"README": "Shop\n", "x.bin": b"\0\1", "tests/test_a.py": "x = 1\n"})
+    assert prism_index(tmp_path, "search", repository, "README").exit_code == 0
+    ended = prism_index(tmp_path, "rank", repository, given=ISSUE)
+    assert ended.exit_code == 1
+    assert ended.stdout.startswith("This commit has no source file of a known language")
+
+
+def test_odd_names_can_be_asked_for(tmp_path: Path) -> None:
+    """With newlines, other bytes than UTF-8, links, submodules and pointers beside them."""
+    folder = tmp_path / "r"
+    names = [
+        "new\nline.py",
+        "\udcff.py",
+        "tab\t.py",
+        "-rf.py",
+        "a:b.py",
+        " sp .py",
+        "esc\x1b[31m.py",
+    ]
+    code: dict[str, str | bytes | None] = {
+        name: f"def f{at}():\n    return {at}\n" for at, name in enumerate(names)
+    }
+    commit(folder, {**code, "lfs.py": "version https://git-lfs.github.com/spec/v1\noid x\n"})
+    (folder / "link.py").symlink_to("/etc/passwd")
+    git(folder, "add", "-A")
+    git(folder, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub.py")
+    git(folder, "commit", "-q", "-m", "odd")
+    assert "LFS pointer: lfs.py" in prism_index(tmp_path, "stats", str(folder)).stdout
+    for at, name in enumerate(names):
+        ended = prism_index(tmp_path, "search", str(folder), f"f{at}")
+        assert (ended.exit_code, ended.stdout.count("lines 1–2")) == (0, 1), ended.stderr
+        assert prism_index(tmp_path, "search", str(folder), "--", name).exit_code == 0
+        ranked = prism_index(tmp_path, "rank", str(folder), given=f"f{at} fails\n")
+        assert (ranked.exit_code, "\x1b" in ranked.stdout) == (0, False)
+    for name in ("link.py", "sub.py"):
+        assert prism_index(tmp_path, "search", str(folder), name).exit_code == 1
+
+
+def test_branches_and_tags_name_commits(tmp_path: Path) -> None:
+    """Those of the folder, from below it too; nothing is fetched or written."""
+    head = commit(tmp_path / "r", FILES)
+    git(tmp_path / "r", "tag", "-a", "v1", "-m", "one")
+    git(tmp_path / "r", "branch", "stable")
+    commit(tmp_path / "r", {"later.py": "x = 1\n"})
+    for name in ("v1", "stable", head[:12], "main~1", "HEAD~1"):
+        for folder in (tmp_path / "r", tmp_path / "r/shop"):
+            ended = prism_index(tmp_path, "build", str(folder), "--commit", name)
+            assert ended.stdout.startswith(f"{head[:12]}: 5 files"), ended.stderr
 
 
 def test_a_damaged_store_is_told(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ FILES: dict[str, str | bytes | None] = {
     "shop/sql/query.py": "class Query:\n    def filter(self):\n        pass\n",
     "shop/web.ts": "export class Page {\n  render() { return getOrderBy(this.query); }\n}\n",
     "shop/again.py": "def f():\n    return 1\n\n\ndef f():\n    return 2\n",
+    "docs/[id] .txt": "",
     "docs/guide.txt": "Use get_order_by to sort.\nAnd get_order_by again.\n",
     "tests/test_query.py": "def test_filter():\n    assert get_order_by(1)\n",
     "tests/test_only.py": "def make_fixture():\n    return lonely_name\n",
@@ -100,6 +101,9 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CodeSearch]:
         ("guide*", "docs/", ["docs/guide.txt"]),
         ("test_*.py", None, []),
         ("nope.py", None, []),
+        ("[id] .txt", None, ["docs/[id] .txt"]),
+        ("docs/[id] .txt", None, ["docs/[id] .txt"]),
+        ("[id", None, []),
     ],
 )
 def test_files_are_found(code: CodeSearch, name: str, folder: str | None, paths: list[str]) -> None:
