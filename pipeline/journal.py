@@ -11,7 +11,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline.errors import BudgetExhausted, JournalOfAnotherRun
+from pipeline.caps import Amount, Caps, require_room
+from pipeline.errors import JournalOfAnotherRun
 from pipeline.jsonable import from_json, to_json
 from pipeline.recording import Packer, record_event
 from pipeline.services import CallAddress, ItemRecord, Json, PipelineStage, RecordKind
@@ -45,17 +46,22 @@ def read_events(text: str) -> Iterator[dict[str, Json]]:
 class JsonLinesJournal:
     """Journal, Budget and Recorder in one append-only file; `limit_usd` is the run's budget.
 
+    `caps` limit its tokens and the shares of its stages and roles.
     With `run` the file belongs to the run of that name: raises JournalOfAnotherRun for a file
     that is anything else, and leaves it as it was.
     """
 
-    def __init__(self, path: Path, limit_usd: float, run: str = "") -> None:
+    def __init__(
+        self, path: Path, limit_usd: float, run: str = "", caps: Caps | None = None
+    ) -> None:
         self._path = path
         self._limit_usd = limit_usd
+        self._caps = caps or Caps()
         self._attempts: dict[str, int] = {}
         self._outputs: dict[str, Json] = {}
-        self._open: dict[int, float] = {}
-        self._spent = Usage()
+        self._open: dict[int, Amount] = {}
+        self._settled: list[Amount] = []
+        self._stages: dict[str, Usage] = {}
         self._handles = 0
         self._packer = Packer()
         self._recording = True
@@ -85,11 +91,19 @@ class JsonLinesJournal:
         """See Journal.finish."""
         self._write({"event": "finish", "item": f"{stage}/{item}", "output": output})
 
-    async def reserve(self, address: CallAddress, request_hash: str, worst_usd: float) -> int:
+    async def reserve(
+        self,
+        address: CallAddress,
+        request_hash: str,
+        worst_usd: float,
+        *,
+        tokens: int = 0,
+        role: str = "",
+    ) -> int:
         """See Budget.reserve."""
-        committed = self._spent.cost_usd + sum(self._open.values())
-        if committed + worst_usd > self._limit_usd:
-            raise BudgetExhausted(self._limit_usd, committed)
+        committed = (*self._settled, *self._open.values())
+        wanted = Amount(address.stage, role, worst_usd, tokens)
+        require_room(self._limit_usd, self._caps, committed, wanted)
         handle = self._handles + 1
         self._write(
             {
@@ -99,6 +113,8 @@ class JsonLinesJournal:
                 "attempt": address.attempt,
                 "request": request_hash,
                 "usd": worst_usd,
+                "tokens": tokens,
+                "role": role,
             }
         )
         return handle
@@ -110,7 +126,14 @@ class JsonLinesJournal:
 
     async def spent(self) -> Usage:
         """See Budget.spent."""
-        return self._spent
+        total = Usage()
+        for usage in self._stages.values():
+            total = add_usage(total, usage)
+        return total
+
+    async def stages(self) -> dict[str, Usage]:
+        """See Budget.stages."""
+        return dict(self._stages)
 
     async def record(self, kind: RecordKind, address: str, attempt: int, data: Json) -> None:
         """See Recorder.record: what cannot be kept ends the recording, not the run."""
@@ -126,9 +149,14 @@ class JsonLinesJournal:
     def _load(self, text: str) -> None:
         for event in read_events(text):
             self._apply(event)
-        lost = Usage(calls=len(self._open), cost_usd=sum(self._open.values()))
-        self._spent = add_usage(self._spent, lost)
+        for lost in self._open.values():
+            self._settle(lost, Usage(calls=1, cost_usd=lost.usd), lost.tokens)
         self._open.clear()
+
+    def _settle(self, reserved: Amount, usage: Usage, tokens: int) -> None:
+        stage = reserved.stage
+        self._settled.append(Amount(stage, reserved.role, usage.cost_usd, tokens))
+        self._stages[stage] = add_usage(self._stages.get(stage, Usage()), usage)
 
     def _write(self, event: dict[str, Json]) -> None:
         # ASCII: a diff may hold bytes that are no UTF-8, and texts other ends of lines
@@ -152,9 +180,12 @@ class JsonLinesJournal:
                 self._outputs[event["item"]] = event["output"]
             case "reserve":
                 self._handles = max(self._handles, event["handle"])
-                self._open[event["handle"]] = event["usd"]
+                stage = event["address"].partition("/")[0]
+                amount = Amount(stage, event.get("role", ""), event["usd"], event.get("tokens", 0))
+                self._open[event["handle"]] = amount
             case "settle":
-                self._open.pop(event["handle"], None)
-                self._spent = add_usage(self._spent, from_json(Usage, event["usage"]))
+                usage = from_json(Usage, event["usage"])
+                reserved = self._open.pop(event["handle"], Amount("", "", 0.0))
+                self._settle(reserved, usage, usage.input_tokens + usage.output_tokens)
             case "record":
                 self._packer.learn(event["data"])

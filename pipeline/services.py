@@ -79,7 +79,7 @@ class Model(Protocol):
         """Make one call.
 
         Raises BudgetExhausted before the call when it does not fit; ModelRefused, ModelRejected
-        (key or request) or ModelUnavailable after it (see pipeline.errors).
+        (request), KeyRefused, MalformedAnswer or ModelUnavailable after it (see pipeline.errors).
         """
 
 
@@ -103,16 +103,30 @@ class Journal(Protocol):
 
 
 class Budget(Protocol):
-    """Money of one run: reserve the worst case, call, settle. Survives restarts."""
+    """Money and tokens of one run: reserve the worst case, call, settle. Survives restarts."""
 
-    async def reserve(self, address: CallAddress, request_hash: str, worst_usd: float) -> int:
-        """Set `worst_usd` aside and return a handle; raises BudgetExhausted when it is too much."""
+    async def reserve(
+        self,
+        address: CallAddress,
+        request_hash: str,
+        worst_usd: float,
+        *,
+        tokens: int = 0,
+        role: str = "",
+    ) -> int:
+        """Set `worst_usd` and `tokens` (in and out) aside for a role; returns a handle.
+
+        Raises BudgetExhausted when it is too much for the run, the stage or the role.
+        """
 
     async def settle(self, handle: int, usage: Usage, stop_reason: str) -> None:
         """Replace the reservation by what the call really cost."""
 
     async def spent(self) -> Usage:
         """Everything settled so far, of earlier attempts too."""
+
+    async def stages(self) -> Mapping[str, Usage]:
+        """The same by stage, for those that made calls."""
 
 
 class Recorder(Protocol):

@@ -171,7 +171,15 @@ class MemoryBudget:
     reserved: list[tuple[str, float]] = field(default_factory=list)
     settled: dict[int, tuple[Usage, str]] = field(default_factory=dict)
 
-    async def reserve(self, address: CallAddress, request_hash: str, worst_usd: float) -> int:
+    async def reserve(
+        self,
+        address: CallAddress,
+        request_hash: str,
+        worst_usd: float,
+        *,
+        tokens: int = 0,
+        role: str = "",
+    ) -> int:
         spent = (await self.spent()).cost_usd
         if spent + worst_usd > self.limit_usd:
             raise BudgetExhausted(self.limit_usd, spent)
@@ -180,6 +188,9 @@ class MemoryBudget:
 
     async def settle(self, handle: int, usage: Usage, stop_reason: str) -> None:
         self.settled[handle] = (usage, stop_reason)
+
+    async def stages(self) -> dict[str, Usage]:
+        return {"": await self.spent()}
 
     async def spent(self) -> Usage:
         used = [usage for usage, _ in self.settled.values()]

@@ -38,11 +38,15 @@ this process. With `claim.is_exhausted` it only tells people that the run is giv
 
 
 class Later(Exception):
-    """Not now: a run or delivery is put back and tried again after `wait_s` (at least 1)."""
+    """Not now: a run or delivery is put back and tried again after `wait_s` (at least 1).
 
-    def __init__(self, wait_s: float, reason: str) -> None:
+    `state` is what a run waits in, "" to leave its state as it is.
+    """
+
+    def __init__(self, wait_s: float, reason: str, state: str = "") -> None:
         super().__init__(reason)
         self.wait_s = wait_s
+        self.state = state
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Runs: one active per issue, owned by one worker at a time under an epoch and a lease.
 
 queued ──claim──▶ running ──▶ publishing ──▶ done │ no_fix │ cancelled │ …   (final)
-   ▲                 │
-   └─ never          └─ lease over or released: claimed again under a higher epoch
+   ▲                 │  ▲
+   └─ never          │  └─ claim ── waiting_provider ◀── the model provider is down
+                     └─ lease over or released: claimed again under a higher epoch
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from app.ledger.fence import check_owner
 from app.ledger.tables import ACTIVE_STATES, TERMINAL_STATES, call, run
 
 MAX_CRASHES = 5  # then the run is only told of, no longer worked on
+WAITING = "waiting_provider"
 _GIVE_UP = MAX_CRASHES + 3  # telling crashed as well: end it without a word
 
 
@@ -169,7 +171,7 @@ async def claim(engine: AsyncEngine, run_id: str, worker: str, lease_s: float) -
             epoch=run.c.epoch + 1,
             worker=worker[:100],
             lease_until=Now() + lease_s,
-            state=case((run.c.state == "queued", "running"), else_=run.c.state),
+            state=case((run.c.state.in_(("queued", WAITING)), "running"), else_=run.c.state),
             crash_count=run.c.crash_count + case((run.c.released.is_(True), 0), else_=1),
             released=False,
         )
@@ -201,11 +203,17 @@ async def heartbeat(engine: AsyncEngine, run_id: str, epoch: int, lease_s: float
     return bool(asked)
 
 
-async def release(engine: AsyncEngine, run_id: str, epoch: int, wait_s: float = 0.0) -> None:
-    """Give the run back unfinished, to be claimed after `wait_s`; not a crash. Raises Fenced."""
+async def release(
+    engine: AsyncEngine, run_id: str, epoch: int, wait_s: float = 0.0, state: str = ""
+) -> None:
+    """Give the run back unfinished, to be claimed after `wait_s`; not a crash. Raises Fenced.
+
+    `state` says what it waits for (`waiting_provider`), "" leaves it as it is.
+    """
     # An instant in the past, so that a claim in the same millisecond finds it over.
     until = Now() + wait_s if wait_s > 0 else 0.0
-    await _write(engine, run_id, epoch, released=True, lease_until=until)
+    waiting = {"state": state} if state else {}
+    await _write(engine, run_id, epoch, released=True, lease_until=until, **waiting)
 
 
 async def abandon(engine: AsyncEngine, run_id: str, epoch: int, wait_s: float) -> None:

@@ -31,11 +31,12 @@ metadata = MetaData(
     }
 )
 
-ACTIVE_STATES = ("queued", "running", "publishing")
+ACTIVE_STATES = ("queued", "running", "publishing", "waiting_provider")
 TERMINAL_STATES = (
-    *("done", "no_fix", "rejected", "no_environment", "budget_exhausted"),
+    *("done", "no_fix", "rejected", "refused", "no_environment", "budget_exhausted"),
     *("cancelled", "failed", "dead"),
 )
+_IS_ACTIVE = f"state IN ({', '.join(map(repr, ACTIVE_STATES))})"
 
 inbox = Table(
     "inbox",
@@ -123,8 +124,8 @@ Index(
     run.c.repository_id,
     run.c.issue_number,
     unique=True,
-    sqlite_where=text("state IN ('queued', 'running', 'publishing')"),
-    postgresql_where=text("state IN ('queued', 'running', 'publishing')"),
+    sqlite_where=text(_IS_ACTIVE),
+    postgresql_where=text(_IS_ACTIVE),
 )
 
 item = Table(
@@ -159,6 +160,9 @@ call = Table(
     Column("stop_reason", String(40)),
     Column("opened_at", Float, nullable=False),
     Column("settled_at", Float),
+    Column("stage", String(24), nullable=False, server_default=""),
+    Column("role", String(40), nullable=False, server_default=""),
+    Column("reserved_tokens", Integer, nullable=False, server_default="0"),
 )
 Index("call_by_run", call.c.run_id, call.c.state)
 

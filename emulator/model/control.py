@@ -7,7 +7,10 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 
 Json = Any
-FaultKind = Literal["400", "401", "429", "500", "529", "cut", "sse_error"]
+FaultKind = Literal[
+    "400", "401", "402", "403", "404", "413", "429", "500", "502", "503", "529",
+    "cut", "sse_error", "no_usage",
+]  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -19,6 +22,7 @@ class Fault:
     times: int = 1
     retry_after: float | None = None
     after_bytes: int = 200  # cut and sse_error: how much of the stream is sent before
+    message: str = ""  # of an error with a status, "" = one that names the type
 
 
 @dataclass(slots=True)

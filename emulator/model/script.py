@@ -68,6 +68,12 @@ def answer(script: Mapping[str, Json], address: str) -> tuple[list[Json], str] |
     return blocks, stop or ("tool_use" if calls else "end_turn")
 
 
+def answering(script: Mapping[str, Json], address: str) -> str:
+    """The model that an entry says it comes from, "" = the one that was asked."""
+    entry = script.get(address)
+    return str(entry.get("model", "")) if isinstance(entry, Mapping) else ""
+
+
 def _with_id(block: Json, address: str, index: int) -> Json:
     if block["type"] != "tool_use" or block.get("id"):
         return block

@@ -1,9 +1,9 @@
 """An Anthropic Messages endpoint that plays a script by call address.
 
 `POST /v1/messages` (JSON and SSE), `POST /v1/messages/count_tokens`; steering under `/_emulator`:
-`GET calls`, `POST faults {kind, address?, times?, retry_after?, after_bytes?}`, `POST hold
-{address}`, `POST release {address}`, `POST script {…}`, `POST reset`. Addresses of faults and holds
-are shell patterns. Without a key, or with the key "refused", the answer is 401.
+`GET calls`, `POST faults {kind, address?, times?, retry_after?, after_bytes?, message?}`,
+`POST hold {address}`, `POST release {address}`, `POST script {…}`, `POST reset`. Addresses of faults
+and holds are shell patterns. Without a key, or with the key "refused", the answer is 401.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from emulator.model.cache import PrefixCache, tokens
 from emulator.model.control import Control, Fault
-from emulator.model.script import ScriptError, answer, checked, usage
+from emulator.model.script import ScriptError, answer, answering, checked, usage
 from emulator.model.sse import event, events
 from emulator.model.validation import Invalid, cacheable, check
 
@@ -29,7 +29,10 @@ REFUSED_KEY = "refused"
 STATUS_TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
     404: "not_found_error",
+    413: "request_too_large",
     429: "rate_limit_error",
     500: "api_error",
     529: "overloaded_error",
@@ -93,7 +96,7 @@ class _Server:
         return response
 
     def _answered(self, request: Request, body: Json, address: str, entry: Json) -> Response:
-        refused = _refused(request, body)
+        refused = _refused(request, body, address)
         if refused is not None:
             return refused
         fault = self.control.next_fault(address)
@@ -103,6 +106,7 @@ class _Server:
         if found is None:
             return _error(400, f"The script has no answer for the call {address!r}.")
         message = _message(body, *found)
+        message["model"] = answering(self.script, address) or body["model"]
         counted = {**self.cache.usage(body), "output_tokens": tokens(message["content"])}
         message["usage"] = usage(self.script, address) or counted
         entry["usage"], entry["stop_reason"] = message["usage"], message["stop_reason"]
@@ -142,14 +146,14 @@ class _Server:
         self.control, self.cache = Control(), PrefixCache()
 
 
-def _refused(request: Request, body: Json) -> Response | None:
+def _refused(request: Request, body: Json, address: str) -> Response | None:
     key = _key(request)
     if not key:
         return _error(401, "x-api-key header is required")
     if key == REFUSED_KEY:
         return _error(401, "invalid x-api-key")
     try:
-        check(body)
+        check(body, goes_on=".more" in address)
     except Invalid as error:
         return _error(400, str(error))
     return None
@@ -176,9 +180,9 @@ def _probe(body: Json) -> tuple[list[Json], str] | None:
 
 
 async def _stream(message: Json, fault: Fault | None) -> AsyncIterator[bytes]:
-    limit = fault.after_bytes if fault else None
+    limit = fault.after_bytes if fault and fault.kind != "no_usage" else None
     sent = 0
-    for part in events(message):
+    for part in events(message, with_usage=fault is None or fault.kind != "no_usage"):
         if limit is not None and sent + len(part) > limit:
             break
         sent += len(part)
@@ -190,7 +194,8 @@ async def _stream(message: Json, fault: Fault | None) -> AsyncIterator[bytes]:
 
 def _faulty(fault: Fault) -> Response:
     status = int(fault.kind)
-    response = _error(status, f"{STATUS_TYPES[status]} on order")
+    kind = STATUS_TYPES.get(status, "api_error")
+    response = _error(status, fault.message or f"{kind} on order")
     if fault.retry_after is not None:
         response.headers["retry-after"] = str(fault.retry_after)
     return response

@@ -9,10 +9,15 @@ Json = Any
 PIECE = 200  # characters per delta
 
 
-def events(message: Json) -> Iterator[bytes]:
-    """message_start, then start, deltas and stop of each block, message_delta, message_stop."""
+def events(message: Json, *, with_usage: bool = True) -> Iterator[bytes]:
+    """message_start, then start, deltas and stop of each block, message_delta, message_stop.
+
+    Without usage they are what a host sends that does not keep to the API's form.
+    """
     usage = message["usage"]
     begin = {**message, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
+    if not with_usage:
+        del begin["usage"]
     yield event("message_start", {"message": begin})
     for index, block in enumerate(message["content"]):
         empty, deltas = _pieces(block)
@@ -21,9 +26,8 @@ def events(message: Json) -> Iterator[bytes]:
             yield event("content_block_delta", {"index": index, "delta": delta})
         yield event("content_block_stop", {"index": index})
     delta = {"stop_reason": message["stop_reason"], "stop_sequence": None}
-    yield event(
-        "message_delta", {"delta": delta, "usage": {"output_tokens": usage["output_tokens"]}}
-    )
+    counted = {"usage": {"output_tokens": usage["output_tokens"]}} if with_usage else {}
+    yield event("message_delta", {"delta": delta, **counted})
     yield event("message_stop", {})
 
 

@@ -16,14 +16,18 @@ class Invalid(ValueError):
     """The request breaks a rule of the API; the message reads as the API's does."""
 
 
-def check(body: Json) -> None:
-    """Raise Invalid when the API would answer 400."""
+def check(body: Json, *, goes_on: bool = False) -> None:
+    """Raise Invalid when the API would answer 400.
+
+    `goes_on`: the request continues an answer that was paused, so that may stand at its end.
+    """
     if not isinstance(body, dict):
         raise Invalid("request body: Input should be a valid dictionary")
     _check_top(body)
     names = _check_tools(body)
     _check_choice(body.get("tool_choice"), names, body["model"])
-    _check_messages(body.get("messages"))
+    _check_messages(body.get("messages"), goes_on)
+    _check_lifetimes(body)
     count = sum("cache_control" in block for block in cacheable(body))
     if count > MAX_BREAKPOINTS:
         raise Invalid(
@@ -82,7 +86,17 @@ def _check_choice(choice: Json, names: set[str], model: str) -> None:
         raise Invalid(f"Tool '{choice.get('name')}' not found in provided tools")
 
 
-def _check_messages(messages: Json) -> None:
+def _check_lifetimes(body: Json) -> None:
+    """Entries that live longer come first, as the prefix of the others."""
+    marks = [block["cache_control"] for block in cacheable(body) if "cache_control" in block]
+    lives = [mark.get("ttl", "5m") for mark in marks]
+    if set(lives) - {"5m", "1h"}:
+        raise Invalid("cache_control.ttl: Input should be '5m' or '1h'")
+    if lives != sorted(lives):  # "1h" before "5m"
+        raise Invalid("a ttl='1h' cache_control block must not come after a ttl='5m' block")
+
+
+def _check_messages(messages: Json, goes_on: bool) -> None:
     if not isinstance(messages, list) or not messages:
         raise Invalid("messages: at least one message is required")
     open_calls: list[str] = []
@@ -103,7 +117,7 @@ def _check_messages(messages: Json) -> None:
         if seen.intersection(open_calls) or len(set(open_calls)) != len(open_calls):
             raise Invalid(f"messages.{index}: `tool_use` ids must be unique")
         seen.update(open_calls)
-    if messages[-1]["role"] != "user":
+    if messages[-1]["role"] != "user" and (open_calls or not goes_on):
         raise Invalid("messages: the conversation must end with a user message")
 
 

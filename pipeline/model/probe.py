@@ -13,7 +13,15 @@ from pipeline.values import Usage
 class _Unlimited:
     """A budget for a call that costs less than a hundredth of a cent."""
 
-    async def reserve(self, address: CallAddress, request_hash: str, worst_usd: float) -> int:
+    async def reserve(
+        self,
+        address: CallAddress,
+        request_hash: str,
+        worst_usd: float,
+        *,
+        tokens: int = 0,
+        role: str = "",
+    ) -> int:
         return 0
 
     async def settle(self, handle: int, usage: Usage, stop_reason: str) -> None:
@@ -21,6 +29,9 @@ class _Unlimited:
 
     async def spent(self) -> Usage:
         return Usage()
+
+    async def stages(self) -> dict[str, Usage]:
+        return {}
 
 
 async def check_model(

@@ -8,22 +8,29 @@ from pipeline.services import Json, ModelRequest
 
 BYTES_PER_TOKEN = 3  # below what tokenizers reach on code and prose: an estimate that is too high
 EPHEMERAL = {"type": "ephemeral"}
+HOUR = {"type": "ephemeral", "ttl": "1h"}
 
 
-def body_of(request: ModelRequest, model: str, *, can_force: bool = True) -> dict[str, Json]:
+def body_of(
+    request: ModelRequest, model: str, *, can_force: bool = True, hour: bool = True
+) -> dict[str, Json]:
     """Arguments of `messages.stream`.
 
     At most four cache breakpoints: the system text (with the tools before it), the opening,
-    the place a fork or the previous call ended at, and the end. `can_force` False leaves
-    the choice of tool to the model, for models that refuse a forced one.
+    the place a fork or the previous call ended at, and the end. They live five minutes; those of
+    global planners an hour, because branches leave their conversations when all of them are done
+    (`hour` False: five minutes, too). A single verdict has none in its message: nobody sends the
+    same again. `can_force` False leaves the choice of tool to the model, for models that refuse
+    a forced one.
     """
+    mark = HOUR if hour and _is_left_later(request) else EPHEMERAL
     body: dict[str, Json] = {
         "model": model,
         "max_tokens": request.max_tokens,
-        "messages": _with_breakpoints(request.messages),
+        "messages": _with_breakpoints(request.messages, None if request.force_tool else mark),
     }
     if request.system:
-        body["system"] = [{"type": "text", "text": request.system, "cache_control": EPHEMERAL}]
+        body["system"] = [{"type": "text", "text": request.system, "cache_control": mark}]
     if request.tools:
         body["tools"] = [
             {"name": tool.name, "description": tool.description, "input_schema": dict(tool.schema)}
@@ -70,8 +77,34 @@ def request_hash(body: dict[str, Json]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def _with_breakpoints(messages: tuple[Json, ...]) -> list[Json]:
+def lives_an_hour(body: dict[str, Json]) -> bool:
+    """Whether the call asks for cache entries that live an hour."""
+    blocks = [*body.get("system", ()), *(b for m in body["messages"] for b in m["content"])]
+    return any("ttl" in block.get("cache_control", {}) for block in blocks)
+
+
+def without_marks(body: dict[str, Json]) -> dict[str, Json]:
+    """The body as the prefix cache compares it: breakpoints are no part of the text."""
+    bare = [
+        {**message, "content": [_bare(block) for block in message["content"]]}
+        for message in body["messages"]
+    ]
+    system = {"system": [_bare(each) for each in body["system"]]} if "system" in body else {}
+    return {**body, **system, "messages": bare}
+
+
+def _bare(block: Json) -> Json:
+    return {name: value for name, value in block.items() if name != "cache_control"}
+
+
+def _is_left_later(request: ModelRequest) -> bool:
+    return request.address.stage == "global" and not request.force_tool
+
+
+def _with_breakpoints(messages: tuple[Json, ...], mark: Json | None) -> list[Json]:
     marked = [{**message, "content": _blocks(message["content"])} for message in messages]
+    if mark is None:
+        return marked
     users = [message["content"] for message in marked if message["role"] == "user"]
     places = [(users[0], 0), (users[-1], len(users[-1]) - 1)]
     results = [i for i, block in enumerate(users[-1]) if block["type"] == "tool_result"]
@@ -80,7 +113,7 @@ def _with_breakpoints(messages: tuple[Json, ...]) -> list[Json]:
     elif len(users) > 1:
         places.append((users[-2], len(users[-2]) - 1))
     for blocks, index in places:
-        blocks[index] = {**blocks[index], "cache_control": EPHEMERAL}
+        blocks[index] = {**blocks[index], "cache_control": mark}
     return marked
 
 

@@ -26,7 +26,12 @@ def body(*blocks: tuple[str, bool], model: str = "m") -> dict[str, Any]:
 def test_the_parts_add_up(blocks: list[tuple[str, bool]], times: int) -> None:
     """Uncached, written and read tokens are the whole input, however often it was sent."""
     cache, request = PrefixCache(), body((LONG, True), *blocks)
-    totals = {sum(cache.usage(request).values()) for _ in range(times + 1)}
+    totals = set()
+    for _ in range(times + 1):
+        usage = cache.usage(request)
+        written = usage.pop("cache_creation")
+        assert sum(written.values()) == usage["cache_creation_input_tokens"]
+        totals.add(sum(usage.values()))
     assert len(totals) == 1
 
 
@@ -60,9 +65,26 @@ def test_entries_die_after_five_minutes_without_use() -> None:
     now = 0.0
     cache, request = PrefixCache(clock=lambda: now), body((LONG, True))
     cache.usage(request)
-    now += LIFETIME_S
+    now += LIFETIME_S["5m"]
     assert cache.usage(request)["cache_read_input_tokens"] > 0
-    now += LIFETIME_S + 1
+    now += LIFETIME_S["5m"] + 1
+    assert cache.usage(request)["cache_read_input_tokens"] == 0
+
+
+def test_an_entry_may_live_an_hour() -> None:
+    """It says so in the usage, and a later breakpoint of five minutes does not shorten it."""
+    now = 0.0
+    cache, request = PrefixCache(clock=lambda: now), body((LONG, True))
+    long = body((LONG, True))
+    long["messages"][0]["content"][0]["cache_control"]["ttl"] = "1h"
+    usage = cache.usage(long)
+    assert usage["cache_creation"]["ephemeral_1h_input_tokens"] > 0
+    assert usage["cache_creation"]["ephemeral_5m_input_tokens"] == 0
+    now += 3000
+    assert cache.usage(request)["cache_read_input_tokens"] > 0
+    now += 3000
+    assert cache.usage(request)["cache_read_input_tokens"] > 0
+    now += 3601
     assert cache.usage(request)["cache_read_input_tokens"] == 0
 
 

@@ -10,6 +10,7 @@ import pytest
 from emulator.model.scripted import call, say
 from pipeline.errors import (
     BudgetExhausted,
+    KeyRefused,
     MalformedAnswer,
     ModelRefused,
     ModelRejected,
@@ -69,26 +70,43 @@ async def test_the_same_prefix_is_read_from_cache() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "charged"),
+    ("fault", "times", "charged"),
     [
-        ({"kind": "429", "retry_after": 0.02}, False),
-        ({"kind": "529"}, False),
-        ({"kind": "500"}, False),
-        ({"kind": "cut"}, True),
-        ({"kind": "cut", "after_bytes": 700}, True),
-        ({"kind": "cut", "after_bytes": 0}, True),
-        ({"kind": "sse_error"}, True),
+        ({"kind": "429", "retry_after": 0.02}, 5, False),
+        ({"kind": "529"}, 5, False),
+        ({"kind": "500"}, 2, False),
+        ({"kind": "502"}, 2, False),
+        ({"kind": "503"}, 2, False),
+        ({"kind": "cut"}, 1, True),
+        ({"kind": "cut", "after_bytes": 700}, 1, True),
+        ({"kind": "cut", "after_bytes": 0}, 1, True),
+        ({"kind": "sse_error"}, 2, True),
     ],
 )
-async def test_a_passing_fault_is_tried_again(fault: dict[str, Any], charged: bool) -> None:
-    """Two faults, then the answer: every try is its own reservation, a broken one at its worst."""
+async def test_a_passing_fault_is_tried_again(
+    fault: dict[str, Any], times: int, charged: bool
+) -> None:
+    """Faults, then the answer: every try is its own reservation, a broken one at its worst."""
     budget = MemoryBudget()
     async with scripted_model(SCRIPT, budget) as model:
-        await order(model.base_url, "faults", times=2, **fault)
+        await order(model.base_url, "faults", times=times, **fault)
         reply = await model.complete(REQUEST)
-    costs = [budget.settled[n][0].cost_usd for n in range(3)]
+    costs = [budget.settled[n][0].cost_usd for n in range(times + 1)]
     worst = [usd for _, usd in budget.reserved]
-    assert costs == [*(worst[:2] if charged else [0.0, 0.0]), reply.usage.cost_usd]
+    assert costs == [*(worst[:times] if charged else [0.0] * times), reply.usage.cost_usd]
+
+
+async def test_a_line_that_cuts_answers_is_tried_twice() -> None:
+    """What was sent may be paid for each time, so a second cut ends the call."""
+    budget = MemoryBudget()
+    async with scripted_model(SCRIPT, budget) as model:
+        await order(model.base_url, "faults", kind="cut", times=9)
+        with pytest.raises(ModelUnavailable):
+            await model.complete(REQUEST)
+    assert [usage.cost_usd for usage, _ in budget.settled.values()] == [
+        usd for _, usd in budget.reserved
+    ]
+    assert len(budget.reserved) == 2
 
 
 async def test_a_lasting_fault_ends_after_six_tries() -> None:
@@ -225,16 +243,18 @@ def api_error(status: int, message: str) -> Exception:
         (400, "prompt is too long: 210000 tokens > 200000 maximum", PromptTooLong),
         (413, "request_too_large", PromptTooLong),
         (400, "messages: roles must alternate", ModelRejected),
-        (403, "forbidden", ModelRejected),
+        (401, "invalid x-api-key", KeyRefused),
+        (403, "forbidden", KeyRefused),
+        (400, "Your credit balance is too low to access the Anthropic API.", KeyRefused),
         (404, "model: claude-none", ModelRejected),
-        (402, "Insufficient Balance", ModelRejected),
+        (402, "Insufficient Balance", KeyRefused),
         (503, "down", Faulty),
         (408, "slow", Faulty),
     ],
 )
 def test_statuses_mean_what_they_should(status: int, message: str, kind: type) -> None:
     """Each status is either worth another try or explained."""
-    found = classify(api_error(status, message), "claude-none", forced=False)
+    found = classify(api_error(status, message), "claude-none", {})
     assert type(found) is kind
 
 
@@ -251,13 +271,20 @@ def test_statuses_mean_what_they_should(status: int, message: str, kind: type) -
 )
 def test_what_cannot_be_read_is_not_tried_again(error: Exception, kind: type) -> None:
     """The same text would end the same; what the line did to it may pass."""
-    assert type(classify(error, "claude-sonnet-4-6", forced=False)) is kind
+    assert type(classify(error, "claude-sonnet-4-6", {})) is kind
 
 
-def test_only_a_forced_request_can_be_forced_less() -> None:
-    """The same sentence without a forced tool is a rejection like any other."""
-    error = api_error(400, "tool_choice: forced tool use is not supported on this model")
-    found = classify(error, "claude-opus-5-5", forced=True)
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ("tool_choice", "tool_choice: forced tool use is not supported on this model"),
+        ("ttl", "messages.0.content.0.cache_control.ttl: Extra inputs are not permitted"),
+    ],
+)
+def test_only_what_was_sent_can_be_left_out(part: str, said: str) -> None:
+    """The same sentence without that part in the request is a rejection like any other."""
+    error = api_error(400, said)
+    found = classify(error, "claude-opus-5-5", {part: True})
     assert isinstance(found, Faulty)
-    assert found.forbids_forcing
-    assert isinstance(classify(error, "claude-opus-5-5", forced=False), ModelRejected)
+    assert found.forbids == part
+    assert isinstance(classify(error, "claude-opus-5-5", {}), ModelRejected)
