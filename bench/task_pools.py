@@ -22,6 +22,12 @@ Json = Any
 Texts = Mapping[str, str]
 AUTHOR = "G1"
 GOLD = "S1"
+_PIP = "python -m pip install --quiet {}"
+# Only what a task names: other development packages may come from places that are not reached.
+_NPM = (
+    "cp package.json /tmp/kept.json && npm pkg delete devDependencies && "
+    "npm install --no-save --no-package-lock {} && cp /tmp/kept.json package.json"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +88,8 @@ def configuration(task: FixTask) -> str:
     words = test.split(" ")
     variables = dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
     test = " ".join(word for word in words if not re.match(r"[A-Z_]+=", word))
-    installer = "python -m pip install --quiet" if task.is_python else "npm install --no-save --omit=dev"
-    lines = [f"{installer} {' '.join(task.packages)}", *(f"python -m {line}" for line in before)]
+    install = _PIP if task.is_python else _NPM
+    lines = [install.format(" ".join(task.packages)), *(f"python -m {line}" for line in before)]
     told: dict[str, Json] = {"setup": lines, "test": test}
     if task.is_python:
         told["vars"] = {**variables, "SETUPTOOLS_SCM_PRETEND_VERSION": "99.0"}
