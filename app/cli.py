@@ -97,13 +97,13 @@ def replay(run: str, export: Path | None) -> None:
     """Decide RUN again from its journal, without model and containers, and compare.
 
     RUN is a file that `prism fix` wrote (--journal or --record) or a run's id in the ledger. Ends
-    with 0 when winner, candidates and evidence are the recorded ones, with 1 when something
-    differs, and with 2 when the run has no decision or cannot be read.
+    with 0 when the winner is the recorded one, with 1 when it is not, and with 2 when the run has
+    no decision or cannot be read.
     """
     with plain_errors():
         from app.replay import replay_run
 
-        sys.exit(asyncio.run(replay_run(read_settings(), run, export)))
+        sys.exit(replay_run(read_settings(), run, export))
 
 
 @main.command()
