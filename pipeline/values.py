@@ -154,6 +154,23 @@ class PolicyVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """What a patch changes, as choosing compares it: comments, layout and wording left out.
+
+    `key` is the same for patches that make the same change, "" when nothing is left of one.
+    `files` are paths whose text changes for more than comments and layout; `symbols` the edited
+    definitions as `path:Qual.Name`, `path:` for what is outside of them. `pieces` is a multiset of
+    digests with their counts: added and removed sub-trees, or lines where a language is not parsed.
+    All of them are sorted.
+    """
+
+    key: str
+    files: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    pieces: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What the harness saw of one candidate, all of it in a fresh container.
 
@@ -162,6 +179,7 @@ class Evidence:
     suite or no verdict. `reproductions` maps the id of each validated reproduction of the pool
     ("author:path") to what it did on this candidate. `key` is the normalised patch's sha256, ""
     when the patch is empty, refused or does not apply. `changed_lines` counts added and removed.
+    `edit` is what choosing compares, None where only the key is known.
     """
 
     candidate: str
@@ -176,6 +194,7 @@ class Evidence:
     excluded: tuple[str, ...] = ()
     reproductions: Mapping[str, CheckStatus] = field(default_factory=dict)
     note: str = ""
+    edit: Edit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,12 +239,35 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
+class Confidence:
+    """How far a choice may be trusted: bands until outcomes of this installation say more.
+
+    `lineages` counts the independent explanations behind the winner's very change, `agreeing`
+    the candidates that made it. `valid` of `total` candidates change code, apply and parse.
+    `eff` is the sum over lineages of the root of their members among those that agree. `tested`
+    tells that the suite kept its passes or a reproduction that counts was passed. `probability`
+    that the change is right is None until it was calibrated here.
+    """
+
+    band: Literal["strong", "fair", "weak"]
+    lineages: int
+    agreeing: int
+    valid: int
+    total: int
+    eff: float
+    tested: bool
+    probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ballot:
     """The vote, recomputable from stored evidence. Clusters come winner first, then by votes.
 
     `winner` is a candidate id, None when no candidate passed the gate. `rule` names, in words,
     what decided. `tie` are the candidates between which only a contest can decide, () when it is
-    decided.
+    decided. `scores` tell how near each patch is to the others, 0 to 1, weighted by lineage; all
+    candidates with a patch have one. `confidence` is None without a winner. `vote` is the rule of
+    the count: soft (scores) or majority (plain votes).
     """
 
     clusters: tuple[Cluster, ...]
@@ -233,11 +275,14 @@ class Ballot:
     winner: str | None
     rule: str
     tie: tuple[str, ...] = ()
+    scores: Mapping[str, float] = field(default_factory=dict)
+    confidence: Confidence | None = None
+    vote: Literal["soft", "majority"] = "soft"
 
 
 @dataclass(frozen=True, slots=True)
 class ContestVote:
-    """What one selector chose: a candidate's id, or "" when it abstained or gave no valid answer."""
+    """What one selector chose: a candidate's id, "" when it abstained or gave no valid answer."""
 
     chosen: str
     confidence: Literal["low", "medium", "high"]
