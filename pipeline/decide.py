@@ -1,11 +1,12 @@
 """From candidates to a Decision: evidence, the vote, and the patch that gets published."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from pipeline.choose.gate import counted
 from pipeline.choose.vote import vote
+from pipeline.contest.hold import hold_contest
 from pipeline.evidence.exclusions import find_exclusions
 from pipeline.evidence.verify import verify_pool
 from pipeline.explore.state import Exploration
@@ -14,6 +15,7 @@ from pipeline.notes import baseline_note, environment_note
 from pipeline.values import (
     Ballot,
     Candidate,
+    Contest,
     Decision,
     Evidence,
     Exclusion,
@@ -41,8 +43,9 @@ async def assess(x: Exploration, candidates: tuple[Candidate, ...]) -> Assessed:
     """
     exclusions = await find_exclusions(x.services, x.task, x.environment, candidates)
     evidence, reproductions = await verify_pool(x.services, x.environment, candidates, exclusions)
-    ballot = _vote(x, candidates, evidence, reproductions)
-    return Assessed(candidates, evidence, reproductions, exclusions, ballot)
+    nothing = Ballot((), (), None, "")
+    seen = Assessed(candidates, evidence, reproductions, exclusions, nothing)
+    return replace(seen, ballot=_vote(x, seen))
 
 
 async def decide(
@@ -59,7 +62,8 @@ async def decide(
     and why, `out_of_budget` that some sample was lost to a used-up budget.
     """
     services, pool = x.services, await assess(x, candidates)
-    ballot = pool.ballot
+    contest = await _contest(x, pool)
+    ballot = pool.ballot if contest is None else _vote(x, pool, contest)
 
     async def work(_attempt: int) -> Decision:
         return Decision(
@@ -76,6 +80,7 @@ async def decide(
             notes=notes,
             out_of_budget=out_of_budget,
             not_run=not_run,
+            contest=contest,
         )
 
     decision = await step(services.journal, "vote", "decision", Decision, work)
@@ -83,18 +88,21 @@ async def decide(
     return decision
 
 
-def _vote(
-    x: Exploration,
-    candidates: tuple[Candidate, ...],
-    evidence: Mapping[str, Evidence],
-    reproductions: tuple[Reproduced, ...],
-) -> Ballot:
+async def _contest(x: Exploration, pool: Assessed) -> Contest | None:
+    """What selectors say of candidates that evidence and vote cannot tell apart."""
+    tied = {each.id: each for each in pool.candidates if each.id in pool.ballot.tie}
+    return await hold_contest(x, tied, pool.evidence, pool.reproductions) if tied else None
+
+
+def _vote(x: Exploration, pool: Assessed, contest: Contest | None = None) -> Ballot:
     return vote(
-        candidates,
-        evidence,
-        reproductions,
+        pool.candidates,
+        pool.evidence,
+        pool.reproductions,
         has_suite=bool(x.environment.stable_passes),
         require_tests=x.services.config.require_tests,
+        rule=x.services.config.vote,
+        contest=contest,
     )
 
 

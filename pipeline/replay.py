@@ -14,7 +14,7 @@ from pipeline.choose.vote import vote
 from pipeline.errors import NothingToReplay
 from pipeline.jsonable import from_json, to_json
 from pipeline.services import Json, RunConfig
-from pipeline.values import Ballot, Candidate, Decision, Evidence, Exclusion, Reproduced
+from pipeline.values import Ballot, Candidate, Contest, Decision, Evidence, Exclusion, Reproduced
 
 
 @dataclass(slots=True)
@@ -85,13 +85,13 @@ def replay(stored: Stored) -> Replayed:
         raise NothingToReplay(f"No candidate has a patch yet. {_sentence(_missing(stored, pool))}")
     if not pool.evidence:
         raise NothingToReplay(f"No candidate was verified. {_sentence(_missing(stored, pool))}")
-    ballot = ballot_of(pool)
+    ballot = ballot_of(pool, decision.contest if decision is not None else None)
     if decision is None:
         return Replayed(pool, ballot, None, _missing(stored, pool), ())
     return Replayed(pool, ballot, decision.ballot, (), _differences(pool, ballot, decision))
 
 
-def ballot_of(pool: Pool) -> Ballot:
+def ballot_of(pool: Pool, contest: Contest | None = None) -> Ballot:
     """The vote over a pool as `pipeline.decide` holds it."""
     return vote(
         pool.candidates,
@@ -99,6 +99,8 @@ def ballot_of(pool: Pool) -> Ballot:
         pool.reproductions,
         has_suite=pool.has_suite,
         require_tests=pool.config.require_tests,
+        rule=pool.config.vote,
+        contest=contest,
     )
 
 

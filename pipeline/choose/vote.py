@@ -4,11 +4,13 @@ Source: method.md §2.3.7 rules 4, 5 and 6. The same pool always gives the same 
 order it is given.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.choose.gate import counted, gate, natural
-from pipeline.values import Ballot, Candidate, Cluster, Evidence, Reproduced
+from pipeline.services import VoteRule
+from pipeline.values import Ballot, Candidate, Cluster, Contest, Evidence, Reproduced
 
 NOBODY = "No candidate passed the gate."
 
@@ -34,12 +36,16 @@ def vote(
     *,
     has_suite: bool,
     require_tests: bool = False,
+    rule: VoteRule = "soft",
+    contest: Contest | None = None,
 ) -> Ballot:
     """Count every group, let only gated candidates win.
 
     One candidate is one vote. The group with the most votes wins; ties go to the group that
     passes more cross tests (reproductions of other authors), then one with a synthesis in it,
     then fewer changed lines, then the lowest id. The same rest picks the candidate in the group.
+    Groups that are equal in votes and cross tests stand in `tie` until a `contest` between them
+    is given; one that it leaves open too is decided by the rest.
     """
     gates = gate(
         candidates, evidence, reproductions, has_suite=has_suite, require_tests=require_tests
@@ -54,10 +60,28 @@ def vote(
     )
     if not open_groups:
         return Ballot(_table(groups, gated, None), gates, None, NOBODY)
-    first = open_groups[0]
-    winner = min(gated & set(first), key=pool.rank)
-    rule = pool.why(open_groups, gated, len(candidates))
-    return Ballot(_table(groups, gated, first), gates, winner, rule)
+    tied = tuple(
+        min(gated & set(group), key=pool.rank)
+        for group in open_groups
+        if pool.group_rank(group, gated)[:2] == pool.group_rank(open_groups[0], gated)[:2]
+    )
+    winner, said = tied[0], pool.why(open_groups, gated, len(candidates))
+    chosen = leader(contest, tied)
+    if chosen is not None:
+        winner, said = chosen, f"{said.partition(',')[0]}; selectors that ran code chose it."
+    first = next(group for group in open_groups if winner in group)
+    open_tie = tied if len(tied) > 1 and contest is None else ()
+    return Ballot(_table(groups, gated, first), gates, winner, said, open_tie)
+
+
+def leader(contest: Contest | None, tied: Sequence[str]) -> str | None:
+    """Who alone has the most valid votes of a contest, None when nobody has."""
+    counts = (
+        Counter(each.chosen for each in contest.votes if each.chosen in tied) if contest else {}
+    )
+    best = max(counts.values(), default=0)
+    leaders = [name for name, votes in counts.items() if votes == best]
+    return leaders[0] if len(leaders) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ PROMPTS = {
     "coder": {"issue", "repository"},
     "coder_plan": {"plan"},
     "exclusions": {"issue", "tests"},
+    "selector": {"issue", "repository", "patches", "tests"},
     "setup": {"tried", "trouble", "hints"},
 }
 NOTES = {"planner_guide", "planner_again", "planner_branch", "coder_plan"}
