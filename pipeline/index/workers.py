@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
+from pathlib import Path
 from threading import Lock
 
 from pipeline.index.errors import IndexingFailed
@@ -20,9 +21,10 @@ from pipeline.index.parse import language_of
 from pipeline.index.values import ParsedFile
 from pipeline.index.worker import READY, Job, Result, packed
 
-FILE_DEADLINE_S = 5.0  # the parser's own
+FILE_DEADLINE_S = 5.0  # the parser's own, of processor time as all of these
 SHORTEST_S = 0.05
 GRACE_S = 3.0  # what a worker may take longer before it is killed
+SLOWEST = 6  # times as long by the clock: a busy machine may give it a sixth of a processor
 START_S = 60.0  # a busy machine starts processes slowly
 BATCH_FILES, BATCH_BYTES = 64, 1_000_000
 MAX_FALSE_STARTS = 3
@@ -53,12 +55,17 @@ class _Worker:
         self._owner = os.getpid()
         self._deadline_s = 0.0
         self._since = time.monotonic()
+        self._used = 0.0  # of the processor until then
 
     @property
     def patience(self) -> float:
-        """Seconds that are left for the next answer."""
-        allowed = self._deadline_s + GRACE_S if self.is_ready else START_S
-        return self._since + allowed - time.monotonic()
+        """Seconds after which to look again for the next answer; none are left at 0."""
+        took = time.monotonic() - self._since
+        if not self.is_ready:
+            return START_S - took
+        allowed = self._deadline_s + GRACE_S
+        used = _processor_s(self._process.pid) - self._used
+        return min(allowed - used, SLOWEST * allowed - took)
 
     @property
     def is_alive(self) -> bool:
@@ -70,7 +77,7 @@ class _Worker:
         self.jobs.extend(jobs)
         self._deadline_s = deadline_s
         if self.is_ready:
-            self._since = time.monotonic()
+            self._begin()
             self._send()
 
     def take(self) -> Result | None:
@@ -82,7 +89,7 @@ class _Worker:
             result = self.connection.recv()
         except OSError:
             raise EOFError from None
-        self._since = time.monotonic()
+        self._begin()
         if result == READY:
             self.is_ready = True
             self._send()
@@ -96,6 +103,11 @@ class _Worker:
         self.connection.close()
         self._process.kill()
         return self._process.wait()
+
+    def _begin(self) -> None:
+        """Time is counted anew."""
+        self._since = time.monotonic()
+        self._used = _processor_s(self._process.pid)
 
     def _send(self) -> None:
         with suppress(OSError):  # it died: the next look at the connection says so
@@ -252,6 +264,15 @@ def _batches(jobs: Iterable[Job]) -> Iterator[list[Job]]:
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def _processor_s(process: int) -> float:
+    """Seconds of processor time that a process has used; 0 where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError, ValueError):
+        return 0.0
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -19,6 +19,10 @@ sound = worker.parse
 def parse(path, data, deadline_s):
     if "stall" in path:
         time.sleep(600)
+    if "slow" in path:
+        time.sleep(1.5)
+    while "spin" in path:
+        pass
     if "crash" in path:
         os.abort()
     return sound(path, data, deadline_s)
@@ -39,6 +43,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     end_spare()
     monkeypatch.setattr(workers, "_START", FAULTY)
     monkeypatch.setattr(workers, "GRACE_S", 0.4)
+    monkeypatch.setattr(workers, "SLOWEST", 1.5)
     yield
     end_spare()
 
@@ -75,14 +80,28 @@ def test_one_bad_file_costs_itself_only(count: int) -> None:
 @pytest.mark.usefixtures("faulty")
 def test_patience_wears_out() -> None:
     """Many traps do not cost many times the deadline."""
-    pool = Workers(1, deadline_s=1.0)
+    pool = Workers(1, deadline_s=0.4)
     try:
         start = time.monotonic()
         assert len(list(pool.parse(jobs(*[f"stall{n}" for n in range(3)])))) == 3
         assert time.monotonic() - start < 30  # most of it for starting processes on a busy machine
-        assert pool._allowed_s == pytest.approx(0.25)
+        assert pool._allowed_s == pytest.approx(0.1)
     finally:
         pool.close()
+
+
+@pytest.mark.usefixtures("faulty")
+def test_time_is_counted_by_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that waits for one is not given up; a trap that keeps one busy is, no later."""
+    monkeypatch.setattr(workers, "SLOWEST", 60)
+    pool = Workers(2, deadline_s=0.2)
+    try:
+        start = time.monotonic()
+        found = {each.blob: each.degraded for each in pool.parse(jobs("slow", "spin", "a"))}
+    finally:
+        pool.close()
+    assert found == {"slow": "", "spin": "time-out", "a": ""}
+    assert time.monotonic() - start < 30  # by the clock alone a trap had 36 seconds
 
 
 def test_one_process_is_kept_for_the_next_pool() -> None:
