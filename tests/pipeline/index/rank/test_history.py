@@ -9,7 +9,7 @@ import pytest
 from pipeline.index.build import build
 from pipeline.index.rank.history import History, history, referred, similar
 from pipeline.index.rank.tokens import query
-from pipeline.index.store import Index, open_index
+from pipeline.index.store import Index, open_index, store_file
 from tests.indexed import commit, objects_of
 
 PATHS = ("a.py", "b.py")
@@ -68,7 +68,7 @@ def test_step_by_step(tmp_path: Path, three: list[str]) -> None:
     """Read commit by commit it is the same as read at once."""
     with opened(tmp_path, *three) as index:
         steps = _plain(history(index, PATHS))
-    (tmp_path / "store").unlink()
+    store_file(tmp_path / "store").unlink()
     with opened(tmp_path, three[-1]) as index:
         assert _plain(history(index, PATHS)) == steps
 
