@@ -15,6 +15,7 @@ from app.jobs.queue import Queue, QueueUnavailable
 from app.ledger.engine import open_ledger
 from app.ledger.errors import NotMigrated
 from app.ledger.migrate import is_older, require_migrated
+from app.models import key_of, models_of, provider_of, require_models
 from app.settings import Settings, SettingsError, require_data_dir, require_webhook_secret
 from pipeline.errors import ModelUnavailable, PipelineError
 from pipeline.model.prices import read_prices
@@ -121,14 +122,19 @@ async def _database(settings: Settings) -> str:
 
 
 async def _model(settings: Settings) -> str:
-    names = dict.fromkeys(name for name in (settings.model, settings.verdict_model) if name)
-    key, url = settings.anthropic_api_key, settings.anthropic_base_url
+    require_models(settings)
+    found = models_of(settings).models()
+    if settings.fallback_model:
+        named = found.get(settings.fallback_model, ())
+        found[settings.fallback_model] = (*named, "fallback")
+    prices, key, url = read_prices(settings.prices), key_of(settings), settings.model_url
     try:
-        for name in names:
-            await check_model(key, url, name, read_prices(settings.prices), deadline_s=10)
+        for name in found:
+            await check_model(key, url, name, prices, provider_of(settings), deadline_s=10)
     except ModelUnavailable as error:
         raise Problem(f"{error} Check ANTHROPIC_BASE_URL and the network.") from error
-    return f"{', '.join(names)} at {url} answers"
+    shown = ", ".join(f"{name} ({', '.join(roles)})" for name, roles in found.items())
+    return f"{shown} at {url or settings.provider} answers"
 
 
 async def _github(settings: Settings) -> str:

@@ -28,6 +28,12 @@ STILL_UNREACHABLE = Failure(
     "Finished steps are in the ledger.",
     "Ask the operator to look at the worker's log; then comment `/prism rerun`.",
 )
+DECLINED = Failure(
+    "model",
+    "The model declined to work on this issue, in half of the attempts or more.",
+    "Finished steps and their cost are in the ledger; nothing of the answers is shown.",
+    "This one needs a person.",
+)
 NO_LONGER_ALLOWED = Failure(
     "publish",
     "The person who asked for this run no longer has write access to the repository.",

@@ -13,6 +13,7 @@ from app.index.background import run_index
 from app.messages.characters import without_invisible
 from app.messages.render import local_report
 from app.messages.view import held
+from app.models import caps_of
 from app.services import open_backend, open_model, run_config
 from app.settings import Settings, SettingsError, require_data_dir
 from pipeline.journal import JsonLinesJournal
@@ -60,7 +61,7 @@ def fix_local(
     with local_source(repository, commit) as source:
         task = Task(repository.resolve().name, None, title, body, source.base_commit)
         path = record or journal or settings.data_dir / "fix" / f"{run_name(task)}.jsonl"
-        ledger = JsonLinesJournal(path, settings.budget_usd, run_name(task))
+        ledger = JsonLinesJournal(path, settings.budget_usd, run_name(task), caps_of(settings))
         console.print(f"[dim]Journal: {path} (start again with the same file to resume)[/]")
         work = resolve_local(
             settings, task, source, ledger, ScreenProgress(console), recorded=record is not None

@@ -6,13 +6,14 @@ checkout ─▶ status comment ─▶ resolve (pipeline) ─▶ publish ─▶ l
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.failures import (
+    DECLINED,
     EXPECTED,
     GIVEN_UP,
     NO_LONGER_ALLOWED,
@@ -27,18 +28,20 @@ from app.github.recorder import Recorder
 from app.github.source import MirrorSource, checkout
 from app.github.status import StatusBoard
 from app.index.background import run_index
-from app.jobs.contract import RunEnd
+from app.jobs.contract import Later, RunEnd
 from app.ledger import runs, snapshots
 from app.ledger.budget import SqlBudget
 from app.ledger.items import SqlJournal
 from app.ledger.records import SqlRecorder, recording
-from app.ledger.runs import Claim, Run
+from app.ledger.runs import WAITING, Claim, Run
 from app.ledger.snapshots import Snapshot
 from app.messages import render, view
 from app.messages.facts import Failure, PullRequestText, Removal, RunFacts, SetupFailure
+from app.models import caps_of, models_of
 from app.services import open_model, run_config
 from app.settings import Settings
-from pipeline.errors import NoEnvironment
+from pipeline.errors import KeyRefused, ModelUnavailable, NoEnvironment, RunRefused
+from pipeline.model.gateway import Traffic
 from pipeline.resolve import resolve
 from pipeline.services import Services
 from pipeline.values import Decision, Task
@@ -60,6 +63,7 @@ class Runner:
     engine: AsyncEngine
     github: "GitHubApp"
     sandbox: Sandbox
+    traffic: Traffic = field(default_factory=Traffic)
 
     async def __call__(self, claim: Claim) -> RunEnd:
         """Work on a claimed run until its end (an app.jobs.contract.RunBody).
@@ -79,7 +83,7 @@ class Runner:
         async with self.github.repository(*place, "talk") as repo:
             recorder = Recorder(self.engine, run.id, claim.epoch)
             journal = SqlJournal(self.engine, run.id, claim.epoch)
-            budget = SqlBudget(self.engine, run.id, claim.epoch)
+            budget = SqlBudget(self.engine, run.id, claim.epoch, caps_of(self.settings))
             facts = _facts(self, run, snapshot)
             board = StatusBoard(
                 repo,
@@ -118,24 +122,35 @@ class _Work:
         if self.claim.is_exhausted:
             return await self._fail(GIVEN_UP)
         try:
+            self._require_provider()
             source = await self._checkout()
             decision = await self._resolve(source)
             if decision.outcome == "no_patch":
                 return await self._abstain(decision)
             return await self._publish(source, decision)
-        except (ConnectionError, RateLimited) as error:
+        except (ConnectionError, RateLimited, KeyRefused) as error:
             if _elapsed(self.run) > PATIENCE_S:
                 return await self._fail(replace(STILL_UNREACHABLE, cause=str(error)))
             await self._tell_waiting(error)
+            if isinstance(error, ModelUnavailable | KeyRefused):
+                raise Later(error.wait_s, str(error), WAITING) from error
             raise  # not now: the run is given back
         except EXPECTED as error:
             log.warning("run failed", run_id=self.run.id, error=str(error))
             return await self._explain(error)
 
+    def _require_provider(self) -> None:
+        """While it is known that no model answers, nothing is begun."""
+        settings = self.runner.settings
+        names = (models_of(settings).default, settings.fallback_model)
+        self.runner.traffic.circuits.check(*filter(None, names))
+
     async def _explain(self, error: Exception) -> RunEnd:
         """Words on the issue for what people can do something about."""
         if isinstance(error, PatchRefused):
             return await self._refuse(error)
+        if isinstance(error, RunRefused):
+            return await self._fail(DECLINED, "refused")
         if isinstance(error, NoEnvironment):
             return await self._no_environment(setup_failure_of(error))
         return await self._fail(failure_of(error))
@@ -165,7 +180,7 @@ class _Work:
         )
         async with (
             self._recording() as recorder,
-            open_model(runner.settings, self.budget, run.id, recorder) as model,
+            open_model(runner.settings, self.budget, run.id, recorder, runner.traffic) as model,
             run_index(runner.settings.data_dir, source) as index,
         ):
             services = Services(
@@ -277,7 +292,7 @@ class _Work:
         with suppress(GitHubError):  # it may be GitHub that does not answer
             await self.board.finish(text)
 
-    async def _fail(self, failure: Failure) -> RunEnd:
+    async def _fail(self, failure: Failure, state: str = "failed") -> RunEnd:
         usage = await self.budget.spent()
         try:
             await self.board.finish(render.failed(self.facts, failure, usage, _elapsed(self.run)))
@@ -285,7 +300,7 @@ class _Work:
             kept = "What happened is in the ledger."
             bare = replace(failure, cause=str(error), kept=kept, log="")
             await self.board.finish(render.failed(self.facts, bare, usage, _elapsed(self.run)))
-        return RunEnd("failed", f"{failure.phase}: {failure.cause}")
+        return RunEnd(state, f"{failure.phase}: {failure.cause}")
 
 
 def _elapsed(run: Run) -> float:
@@ -294,7 +309,7 @@ def _elapsed(run: Run) -> float:
 
 def _facts(runner: Runner, run: Run, snapshot: Snapshot) -> RunFacts:
     settings = runner.settings
-    live = (settings.model, settings.verdict_model)
+    live = (*models_of(settings).models(), settings.fallback_model)
     models = ("scripted",) if settings.model_is_local else live
     return RunFacts(
         run_id=run.id,

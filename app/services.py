@@ -5,10 +5,11 @@ import os
 import socket
 from dataclasses import replace
 
+from app.models import key_of, models_of, provider_of
 from app.settings import Settings, SettingsError
-from pipeline.errors import ModelRejected
 from pipeline.jsonable import from_json
-from pipeline.model.gateway import AnthropicModel
+from pipeline.model.clients import require_access
+from pipeline.model.gateway import AnthropicModel, Traffic
 from pipeline.model.prices import read_prices
 from pipeline.services import Budget, Recorder, RunConfig
 from sandbox.backends import open_sandbox
@@ -26,23 +27,33 @@ Backend = DockerSandbox | ProcessSandbox
 
 
 def open_model(
-    settings: Settings, budget: Budget, run: str, recorder: Recorder | None = None
+    settings: Settings,
+    budget: Budget,
+    run: str,
+    recorder: Recorder | None = None,
+    traffic: Traffic | None = None,
 ) -> AnthropicModel:
     """The model gateway of one run, before anything is prepared or spent.
 
-    Raises ModelRejected without a key, PriceUnknown for a model that cannot be budgeted.
+    `traffic` is what all runs of a worker share. Raises ModelRejected without a key, PriceUnknown
+    for a model that cannot be budgeted, RoleUnknown for settings that name no role.
     """
-    if not settings.anthropic_api_key:
-        raise ModelRejected("No model key is set. Set ANTHROPIC_API_KEY and start again.")
+    provider, key = provider_of(settings), key_of(settings)
+    require_access(provider, key)
+    models = models_of(settings)
     return AnthropicModel(
-        api_key=settings.anthropic_api_key,
-        base_url=settings.anthropic_base_url,
-        model=settings.model,
-        verdict_model=settings.verdict_model,
+        api_key=key,
+        base_url=settings.model_url,
+        model=models.default,
+        verdict_model="",
         budget=budget,
         run=run,
         prices=read_prices(settings.prices),
         recorder=recorder,
+        by_role=models.by_role,
+        fallback=settings.fallback_model,
+        provider=provider,
+        traffic=traffic or Traffic(),
     )
 
 

@@ -88,10 +88,22 @@ class Settings:
     lease_s: float = 60.0  # PRISM_LEASE_SECONDS
     sweep_s: float = 30.0  # PRISM_SWEEP_SECONDS
     budget_usd: float = 5.0  # PRISM_BUDGET_USD: per run
+    tokens: int = 0  # PRISM_TOKENS: per run, in and out together; 0 = no limit
+    shares: str = ""  # PRISM_SHARES: JSON {stage or role: share of the budget}
+    provider: str = "anthropic"  # PRISM_PROVIDER: anthropic | bedrock | vertex
     anthropic_api_key: str = field(default="", repr=False)  # ANTHROPIC_API_KEY
     anthropic_base_url: str = "https://api.anthropic.com"  # ANTHROPIC_BASE_URL
+    bedrock_token: str = field(default="", repr=False)  # AWS_BEARER_TOKEN_BEDROCK
+    bedrock_region: str = ""  # AWS_REGION
+    bedrock_base_url: str = ""  # ANTHROPIC_BEDROCK_BASE_URL ("" = the region's)
+    vertex_project: str = ""  # ANTHROPIC_VERTEX_PROJECT_ID
+    vertex_region: str = ""  # CLOUD_ML_REGION
+    vertex_base_url: str = ""  # ANTHROPIC_VERTEX_BASE_URL ("" = the region's)
     model: str = "claude-sonnet-4-6"  # PRISM_MODEL
     verdict_model: str = ""  # PRISM_VERDICT_MODEL ("" = the same): single verdicts
+    models: str = ""  # PRISM_MODELS: JSON {role: model}, before the two above
+    fallback_model: str = ""  # PRISM_FALLBACK_MODEL: for one that does not answer
+    calls_per_minute: float = 0.0  # PRISM_CALLS_PER_MINUTE: with one key; 0 = no limit
     prices: str = ""  # PRISM_PRICES: JSON {model: [input, output]} in USD per million tokens
 
     @property
@@ -115,9 +127,15 @@ class Settings:
         return f"sqlite+aiosqlite:///{self.data_dir.absolute() / 'prism.db'}"
 
     @property
+    def model_url(self) -> str:
+        """Base of the model API in force, "" where the cloud's region decides."""
+        clouds = {"bedrock": self.bedrock_base_url, "vertex": self.vertex_base_url}
+        return clouds.get(self.provider, self.anthropic_base_url)
+
+    @property
     def model_is_local(self) -> bool:
         """Whether the model API is on this machine (an emulator): nothing leaves it."""
-        host = urlsplit(self.anthropic_base_url).hostname or ""
+        host = urlsplit(self.model_url).hostname or ""
         return host in {"127.0.0.1", "localhost", "::1"}
 
 
@@ -151,12 +169,32 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         lease_s=get.number("PRISM_LEASE_SECONDS", default.lease_s),
         sweep_s=get.number("PRISM_SWEEP_SECONDS", default.sweep_s),
         budget_usd=get.number("PRISM_BUDGET_USD", default.budget_usd),
-        anthropic_api_key=get.text("ANTHROPIC_API_KEY"),
-        anthropic_base_url=get.text("ANTHROPIC_BASE_URL", default.anthropic_base_url),
-        model=get.text("PRISM_MODEL", default.model),
-        verdict_model=get.text("PRISM_VERDICT_MODEL"),
-        prices=get.text("PRISM_PRICES"),
+        **_model(get, default),
     )
+
+
+def _model(get: "_Reader", default: Settings) -> dict[str, Any]:
+    """The fields about models, their provider and what they may cost beside the budget."""
+    kinds = ("anthropic", "bedrock", "vertex")
+    return {
+        "tokens": int(get.number("PRISM_TOKENS", default.tokens, none=0)),
+        "shares": get.text("PRISM_SHARES"),
+        "provider": get.choice("PRISM_PROVIDER", default.provider, kinds),
+        "anthropic_api_key": get.text("ANTHROPIC_API_KEY"),
+        "anthropic_base_url": get.text("ANTHROPIC_BASE_URL", default.anthropic_base_url),
+        "bedrock_token": get.text("AWS_BEARER_TOKEN_BEDROCK"),
+        "bedrock_region": get.text("AWS_REGION"),
+        "bedrock_base_url": get.text("ANTHROPIC_BEDROCK_BASE_URL"),
+        "vertex_project": get.text("ANTHROPIC_VERTEX_PROJECT_ID"),
+        "vertex_region": get.text("CLOUD_ML_REGION"),
+        "vertex_base_url": get.text("ANTHROPIC_VERTEX_BASE_URL"),
+        "model": get.text("PRISM_MODEL", default.model),
+        "verdict_model": get.text("PRISM_VERDICT_MODEL"),
+        "models": get.text("PRISM_MODELS"),
+        "fallback_model": get.text("PRISM_FALLBACK_MODEL"),
+        "calls_per_minute": get.number("PRISM_CALLS_PER_MINUTE", 0.0, none=0),
+        "prices": get.text("PRISM_PRICES"),
+    }
 
 
 def _method(get: "_Reader", default: Settings) -> dict[str, Any]:
@@ -248,13 +286,16 @@ class _Reader:
             raise SettingsError(f"{name} must start with one of {allowed}.")
         return value
 
-    def number(self, name: str, default: float, least: float = 0.0) -> float:
+    def number(
+        self, name: str, default: float, least: float = 0.0, none: float | None = None
+    ) -> float:
+        """The number; `none` is the one allowed value that is not above 0."""
         raw = self.text(name)
         try:
             value = float(raw) if raw else default
         except ValueError:
             raise SettingsError(f"{name} must be a number, not {raw!r}.") from None
-        if not 0 < value < math.inf:
+        if value != none and not 0 < value < math.inf:
             raise SettingsError(f"{name} must be a number greater than 0, not {raw!r}.")
         if value < least:
             raise SettingsError(f"{name} must be at least {least:g}, not {raw}.")

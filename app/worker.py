@@ -20,10 +20,10 @@ from app.jobs.worker import run_worker
 from app.ledger import records
 from app.ledger.engine import open_ledger
 from app.logs import configure_logs
+from app.models import open_traffic, require_models
 from app.runner import Runner
 from app.services import Backend, open_backend
 from app.settings import Settings, SettingsError, require_data_dir
-from pipeline.model.prices import price_of, read_prices
 from sandbox.errors import SandboxError
 
 log = structlog.get_logger(__name__)
@@ -44,7 +44,7 @@ def _require(settings: Settings) -> None:
         raise SettingsError(
             "The worker needs APP_ID and PRIVATE_KEY (or PRIVATE_KEY_PATH) of the GitHub App."
         )
-    price_of(settings.model, read_prices(settings.prices))
+    require_models(settings)
     require_data_dir(settings)
 
 
@@ -58,7 +58,7 @@ async def _work(settings: Settings) -> None:
             github = GitHubApp(settings)
             context = WorkerContext(
                 admit=partial(admit, Admission(engine, settings, github)),
-                run=Runner(settings, engine, github, sandbox),
+                run=Runner(settings, engine, github, sandbox, open_traffic(settings, url)),
             )
             sweeps = (
                 asyncio.create_task(_sweep(sandbox, settings)),

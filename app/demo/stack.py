@@ -76,6 +76,7 @@ def _model(
             "ANTHROPIC_BASE_URL": live.anthropic_base_url,
             "PRISM_MODEL": live.model,
             "PRISM_VERDICT_MODEL": live.verdict_model,
+            "PRISM_MODELS": live.models,
             "PRISM_PRICES": live.prices,
             "PRISM_BUDGET_USD": str(live.budget_usd),
         }

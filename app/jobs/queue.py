@@ -67,7 +67,7 @@ def redis_settings(url: str, retries: int) -> RedisSettings:
 
 async def connect(settings: RedisSettings) -> ArqRedis:
     """A pool for our queue and serializer; raises QueueUnavailable. The caller closes it."""
-    with _translated():
+    with translated():
         return await create_pool(
             settings,
             job_serializer=serialize,
@@ -94,7 +94,7 @@ class Queue:
 
     async def ping(self) -> None:
         """Return when Redis answers; raises QueueUnavailable."""
-        with _translated():
+        with translated():
             async with asyncio.timeout(ENQUEUE_TIMEOUT_S):
                 await (await self._connected()).ping()
 
@@ -105,7 +105,7 @@ class Queue:
             self._pool = None
 
     async def _enqueue(self, function: str, argument: str) -> None:
-        with _translated():
+        with translated():
             async with asyncio.timeout(ENQUEUE_TIMEOUT_S):
                 pool = await self._connected()
                 await pool.enqueue_job(function, argument)  # without an id: a fresh one
@@ -118,7 +118,7 @@ class Queue:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def translated() -> Iterator[None]:
     try:
         yield
     except QueueUnavailable:

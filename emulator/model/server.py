@@ -2,8 +2,8 @@
 
 `POST /v1/messages` (JSON and SSE), `POST /v1/messages/count_tokens`; steering under `/_emulator`:
 `GET calls`, `POST faults {kind, address?, times?, retry_after?, after_bytes?, message?}`,
-`POST hold {address}`, `POST release {address}`, `POST script {…}`, `POST reset`. Addresses of faults
-and holds are shell patterns. Without a key, or with the key "refused", the answer is 401.
+`POST hold {address}`, `POST release {address}`, `POST script {…}`, `POST reset`. Addresses of
+faults and holds are shell patterns. Without a key, or with the key "refused", the answer is 401.
 """
 
 import asyncio

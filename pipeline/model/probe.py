@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pipeline.model.clients import Provider
 from pipeline.model.gateway import AnthropicModel
 from pipeline.model.prices import Price
 from pipeline.services import CallAddress, ModelRequest
@@ -35,7 +36,13 @@ class _Unlimited:
 
 
 async def check_model(
-    api_key: str, base_url: str, model: str, prices: Mapping[str, Price], *, deadline_s: float = 20
+    api_key: str,
+    base_url: str,
+    model: str,
+    prices: Mapping[str, Price],
+    provider: Provider | None = None,
+    *,
+    deadline_s: float = 20,
 ) -> None:
     """Make one call of one output token; returns when it worked.
 
@@ -52,5 +59,6 @@ async def check_model(
     gateway = AnthropicModel(
         api_key, base_url, model, "", _Unlimited(), "probe", prices, deadline_s=deadline_s
     )
+    gateway.provider = provider or gateway.provider
     async with gateway:
         await gateway.complete(request)

@@ -13,6 +13,7 @@ from pipeline.explore.synthesize import synthesize
 from pipeline.explore.vary import vary
 from pipeline.items import side_by_side
 from pipeline.recipes.effort import Wave, enough, left_out, lost_notes, waves
+from pipeline.refusals import require_willing
 from pipeline.values import Candidate, Decision
 
 
@@ -23,7 +24,9 @@ async def prism(x: Exploration) -> Decision:
     locals_ = await _locals(x, globals_, config.n_local)
     syntheses = await _syntheses(x, globals_[: config.n_synthesis], globals_ + locals_)
     explored = globals_ + locals_ + syntheses
+    require_willing([each.exit_status for each in explored])
     candidates, not_run = await _patches(x, explored)
+    require_willing([each.exit_status for each in candidates])
     ended = {each.exit_status for each in explored} | {each.exit_status for each in candidates}
     notes = lost_notes(explored, candidates)
     return await decide(x, candidates, notes, not_run, out_of_budget="budget" in ended)

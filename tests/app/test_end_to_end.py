@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 import httpx
-import pytest
 
 from app.intake.signature import sign
 from tests import small
@@ -94,12 +93,9 @@ async def test_no_candidate_that_passes_means_no_pull_request(tmp_path: Path) ->
         assert "no confident patch" in comment.body
 
 
-@pytest.mark.parametrize("key", ["", "refused"])
-async def test_a_model_key_that_does_not_work_is_told_on_the_issue(
-    tmp_path: Path, key: str
-) -> None:
-    """Without a working key the run ends with a plain message, and nothing is published."""
-    async with installed(tmp_path, small.script(), ANTHROPIC_API_KEY=key) as prism:
+async def test_a_missing_model_key_is_told_on_the_issue(tmp_path: Path) -> None:
+    """Without a key the run ends with a plain message, and nothing is published."""
+    async with installed(tmp_path, small.script(), ANTHROPIC_API_KEY="") as prism:
         prism.label()
         run = await prism.ended()
 
@@ -109,6 +105,24 @@ async def test_a_model_key_that_does_not_work_is_told_on_the_issue(
         (comment,) = prism.comments
         assert "key" in comment.body
         assert prism.pulls == []
+
+
+async def test_a_refused_key_parks_the_run_until_somebody_acts(tmp_path: Path) -> None:
+    """It waits without a crash or an attempt more, says so once in the log, and then goes on."""
+    async with installed(tmp_path, small.script(), PRISM_SWEEP_SECONDS="1") as prism:
+        await prism.model("POST", "faults", {"kind": "401", "times": 2})
+        prism.label()
+
+        async def parked() -> bool:
+            run = await prism.run()
+            return run is not None and run.state == "waiting_provider"
+
+        await prism.until(parked)
+        run = await prism.ended()
+
+        assert (run.state, run.crash_count) == ("done", 0), run.outcome
+        log = prism.processes.tail("worker1", 10_000)
+        assert log.count("Runs wait for the model provider") == 1
 
 
 async def test_a_model_that_does_not_answer_is_waited_for(tmp_path: Path) -> None:
