@@ -43,6 +43,11 @@ def read_events(text: str) -> Iterator[dict[str, Json]]:
             yield event
 
 
+def _line(event: dict[str, Json]) -> str:
+    """ASCII: a diff may hold bytes that are no UTF-8, and texts other ends of lines."""
+    return json.dumps(event, separators=(",", ":")) + "\n"
+
+
 class JsonLinesJournal:
     """Journal, Budget and Recorder in one append-only file; `limit_usd` is the run's budget.
 
@@ -71,13 +76,15 @@ class JsonLinesJournal:
         self._run = ""
         text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
         self._load(text)
-        if run and text and self._run != run:
+        named = {"event": "run", "run": run}
+        is_new = _line(named).startswith(text)  # empty, or ended while its first line was written
+        if run and self._run != run and not is_new:
             raise JournalOfAnotherRun(f"{path} is not the journal of this issue at this commit.")
         if text and not text.endswith("\n"):
             self._append("\n")  # what comes next must not be lost with the half line
         path.touch(mode=0o600)  # it quotes the repository
-        if run and not text:
-            self._write({"event": "run", "run": run})
+        if run and is_new:
+            self._write(named)
 
     async def start(self, stage: PipelineStage, item: str) -> ItemRecord:
         """See Journal.start."""
@@ -159,8 +166,7 @@ class JsonLinesJournal:
         self._stages[stage] = add_usage(self._stages.get(stage, Usage()), usage)
 
     def _write(self, event: dict[str, Json]) -> None:
-        # ASCII: a diff may hold bytes that are no UTF-8, and texts other ends of lines
-        self._append(json.dumps(event, separators=(",", ":")) + "\n")
+        self._append(_line(event))
         self._apply(event)
 
     def _append(self, text: str) -> None:

@@ -77,6 +77,15 @@ async def test_the_same_run_goes_on(tmp_path: Path) -> None:
     assert (await JsonLinesJournal(path, 1.0, "fix-1").start("global", "G1")).output == {"a": 1}
 
 
+@pytest.mark.parametrize("at", [0, 1, 20, 29])
+async def test_half_of_the_first_line_is_this_runs_journal(tmp_path: Path, at: int) -> None:
+    """A process that was ended at once leaves a file that the next one can use."""
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"event":"run","run":"fix-1"}\n'[:at])
+    await JsonLinesJournal(path, 1.0, "fix-1").finish("global", "G1", {"a": 1})
+    assert (await JsonLinesJournal(path, 1.0, "fix-1").start("global", "G1")).output == {"a": 1}
+
+
 async def test_open_reservations_are_lost_at_their_worst_case(tmp_path: Path) -> None:
     """What was reserved when the process ended counts as spent for the next one."""
     path = tmp_path / "run.jsonl"
