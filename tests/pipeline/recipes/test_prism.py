@@ -1,90 +1,19 @@
 """The recipe on a tiny repository: what it asks, what it survives, what it decides."""
 
-import subprocess
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 
-from app.github.source import MirrorSource, local_source
+from app.github.source import MirrorSource
 from emulator.model.scripted import call, say
 from pipeline.choose.vote import vote
 from pipeline.errors import EmptyRepository, ModelRejected
 from pipeline.journal import JsonLinesJournal
 from pipeline.jsonable import from_json, to_json
-from pipeline.model.gateway import AnthropicModel
-from pipeline.resolve import resolve
-from pipeline.services import PipelineStage, RunConfig, Services
-from pipeline.values import Decision, Task
-from sandbox.process import ProcessSandbox
+from pipeline.values import Decision
 from tests import small
-from tests.fakes import emulated_model
-
-
-@dataclass
-class Heard:
-    """A Progress that keeps what it was told."""
-
-    stages: list[tuple[str, int, int]] = field(default_factory=list)
-
-    async def update(self, stage: PipelineStage, done: int, total: int, note: str = "") -> None:
-        """Keep it."""
-        self.stages.append((stage, done, total))
-
-
-@dataclass
-class Ran:
-    """What a run left behind."""
-
-    decision: Decision
-    calls: list[dict[str, Any]]
-    stages: list[tuple[str, int, int]]
-
-    @property
-    def addresses(self) -> list[str]:
-        """Addresses of the calls, in order."""
-        return [each["address"] for each in self.calls]
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MirrorSource]:
-    """The tiny repository at its one commit."""
-    folder = small.write_files(tmp_path_factory.mktemp("calc"))
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "base"]):
-        who = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-        subprocess.run(["git", *who, *command], cwd=folder, check=True)
-    with local_source(folder) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def environments(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where environments are kept, so that they are prepared once for all tests."""
-    return tmp_path_factory.mktemp("environments")
-
-
-async def play(
-    source: MirrorSource,
-    folder: Path,
-    script: dict[str, Any],
-    journal: Path,
-    limit_usd: float = 10.0,
-    key: str = "key",
-) -> Ran:
-    """Play a script through the whole recipe."""
-    heard, ledger = Heard(), JsonLinesJournal(journal, limit_usd)
-    sandbox = ProcessSandbox(data_dir=folder, allow=True)
-    task = Task("calc", 1, small.TITLE, small.BODY, source.base_commit)
-    with emulated_model(script) as url:
-        async with AnthropicModel(key, url, "claude-sonnet-4-6", "", ledger, "run") as model:
-            services = Services("run", model, sandbox, source, ledger, ledger, heard, RunConfig())
-            decision = await resolve(task, services)
-        async with httpx.AsyncClient() as client:
-            calls = (await client.get(f"{url}/_emulator/calls")).json()
-    return Ran(decision, calls, heard.stages)
+from tests.played import play
 
 
 async def test_twelve_candidates_and_a_winner_that_fixes_both_halves(
