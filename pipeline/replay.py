@@ -11,10 +11,20 @@ from pydantic import ValidationError
 
 from pipeline.choose.gate import natural
 from pipeline.choose.vote import vote
+from pipeline.contest.tally import is_decided
 from pipeline.errors import NothingToReplay
 from pipeline.jsonable import from_json, to_json
 from pipeline.services import Json, RunConfig
-from pipeline.values import Ballot, Candidate, Contest, Decision, Evidence, Exclusion, Reproduced
+from pipeline.values import (
+    Ballot,
+    Candidate,
+    Contest,
+    ContestVote,
+    Decision,
+    Evidence,
+    Exclusion,
+    Reproduced,
+)
 
 
 @dataclass(slots=True)
@@ -35,6 +45,7 @@ class Pool:
     exclusions: tuple[Exclusion, ...]
     has_suite: bool
     config: RunConfig
+    contest: Contest | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +96,13 @@ def replay(stored: Stored) -> Replayed:
         raise NothingToReplay(f"No candidate has a patch yet. {_sentence(_missing(stored, pool))}")
     if not pool.evidence:
         raise NothingToReplay(f"No candidate was verified. {_sentence(_missing(stored, pool))}")
-    ballot = ballot_of(pool, decision.contest if decision is not None else None)
+    ballot = ballot_of(pool)
     if decision is None:
         return Replayed(pool, ballot, None, _missing(stored, pool), ())
     return Replayed(pool, ballot, decision.ballot, (), _differences(pool, ballot, decision))
 
 
-def ballot_of(pool: Pool, contest: Contest | None = None) -> Ballot:
+def ballot_of(pool: Pool) -> Ballot:
     """The vote over a pool as `pipeline.decide` holds it."""
     return vote(
         pool.candidates,
@@ -100,7 +111,7 @@ def ballot_of(pool: Pool, contest: Contest | None = None) -> Ballot:
         has_suite=pool.has_suite,
         require_tests=pool.config.require_tests,
         rule=pool.config.vote,
-        contest=contest,
+        contest=pool.contest,
     )
 
 
@@ -116,6 +127,7 @@ def _pool(stored: Stored) -> Pool:
     reproduced = [each for output in checks.values() for each in output.get("validated", ())]
     named = checks.get("verify/exclusions", {}).get("exclusions", ())
     environment = stored.outputs.get("environment/environment") or {}
+    config = from_json(RunConfig, environment.get("config", {}))
     ran = any(each.regression_ran for each in evidence.values())
     return Pool(
         tuple(sorted(candidates, key=lambda each: natural(each.id))),
@@ -123,8 +135,22 @@ def _pool(stored: Stored) -> Pool:
         tuple({each["id"]: from_json(Reproduced, each) for each in reproduced}.values()),
         tuple(from_json(Exclusion, each) for each in named),
         environment.get("has_suite", ran),  # a journal of before says it only by its evidence
-        from_json(RunConfig, environment.get("config", {})),
+        config,
+        _contest(stored, config.contest_votes),
     )
+
+
+def _contest(stored: Stored, most: int) -> Contest | None:
+    """The selectors' votes in their order, None when none or not enough of them were asked."""
+    prefix = "vote/contest:"
+    votes = {
+        int(name.removeprefix(prefix)): from_json(ContestVote, output)
+        for name, output in _items(stored, "vote").items()
+        if name.startswith(prefix)
+    }
+    ordered = tuple(vote for _, vote in sorted(votes.items()))
+    is_over = is_decided(ordered, most) or "vote/decision" in stored.outputs
+    return Contest(ordered) if ordered and is_over else None
 
 
 def _items(stored: Stored, stage: str) -> dict[str, Json]:
@@ -144,6 +170,8 @@ def _missing(stored: Stored, pool: Pool) -> tuple[str, ...]:
         said.append("The repository was not set up.")
     if pool.candidates and unverified:
         said.append(f"There is no evidence about {', '.join(unverified)}.")
+    if any(name.startswith("vote/contest:") for name in stored.outputs) and pool.contest is None:
+        said.append("The contest of candidates in a tie is not over.")
     said.append("The run did not come to its decision.")
     return tuple(said)
 
