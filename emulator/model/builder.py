@@ -17,6 +17,7 @@ Json = Any
 Turn = list[Block]
 
 LOOKED_AT = 3
+SELECTORS = 5
 
 
 def build_script(run: ScriptedRun) -> Script:
@@ -30,6 +31,7 @@ def build_script(run: ScriptedRun) -> Script:
             raise ScriptError(f"{candidate.id}: {error}") from None
         script.update({f"code/{candidate.id}/{n}": turn for n, turn in enumerate(turns)})
     script["verify/exclusions/exclusions"] = exclusions(run)
+    script.update(abstaining())
     script.update(run.answers)
     return checked(script)
 
@@ -59,6 +61,13 @@ def coder_turns(candidate: ScriptedCandidate, run: ScriptedRun) -> list[Turn]:
     turns.append([say("Everything the plan asks for is done."), submit])
     turns.append([say("The last check shows nothing to clean up."), submit])
     return turns
+
+
+def abstaining() -> Script:
+    """Selectors that choose nobody, should a vote be tied: labels are drawn by lot for each run."""
+    words = [say("Nothing in the issue tells them apart.")]
+    choice = call("choose", label="abstain", confidence="low", reason="Both do what is asked.")
+    return {f"vote/contest:{number}/0": [*words, choice] for number in range(1, SELECTORS + 1)}
 
 
 def _explored(candidate: ScriptedCandidate, run: ScriptedRun) -> Script:

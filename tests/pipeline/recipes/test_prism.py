@@ -8,9 +8,11 @@ import pytest
 from app.github.source import MirrorSource
 from emulator.model.scripted import call, say
 from pipeline.choose.vote import vote
+from pipeline.contest.tally import labelled
 from pipeline.errors import EmptyRepository, ModelRejected
 from pipeline.journal import JsonLinesJournal
 from pipeline.jsonable import from_json, to_json
+from pipeline.services import RunConfig
 from pipeline.values import Decision
 from tests import small
 from tests.played import play
@@ -151,6 +153,27 @@ async def test_a_judge_without_sources_falls_back_to_the_spine(
     (g1,) = (each for each in ran.decision.candidates if each.id == "G1")
     assert s1.flags == ("spine_fallback",)
     assert s1.plan == g1.plan
+
+
+async def test_selectors_decide_what_evidence_and_vote_cannot(
+    source: MirrorSource, environments: Path, tmp_path: Path
+) -> None:
+    """Two patches that are equal in everything counted: what selectors choose is published."""
+    both = {"G1": small.FIXED, "G2": small.FIXED.replace("x / 2", "x * 0.5")}
+    script = small.script(**{name: {"patch": small.patch(text)} for name, text in both.items()})
+    for number in range(1, 4):
+        label = next(key for key, name in labelled(both, "run", number).items() if name == "G2")
+        choice = call("choose", label=label, confidence="high", reason="It is exact.")
+        script[f"vote/contest:{number}/0"] = [choice]
+    config = RunConfig(n_global=2, n_local=0, n_synthesis=0)
+    ran = await play(source, environments, script, tmp_path / "run.jsonl", config=config)
+
+    contest = ran.decision.contest
+    assert contest is not None
+    assert [vote.chosen for vote in contest.votes] == ["G2"] * 3
+    assert ran.decision.ballot.winner == "G2"
+    assert ran.decision.ballot.tie == ()
+    assert "+    return x * 0.5" in ran.decision.patch
 
 
 async def test_a_small_budget_ends_in_a_vote_over_what_exists(
