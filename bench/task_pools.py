@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from pipeline.choose.normalise import changed_units
 from pipeline.index.units import enclosing, units
 from pipeline.values import Candidate, Change, Exclusion, Plan, Reproduction, Solution
 from sandbox.patch.patch import Hunk, apply, parse, paths
@@ -124,10 +125,15 @@ async def pool_of(task: FixTask, texts: Texts) -> Pool:
     )
 
 
-def exclusions(task: FixTask, wanted: frozenset[str]) -> tuple[Exclusion, ...]:
-    """What a Test agent would name: the base's tests that the fix's own tests replace."""
-    replaced = [test for test in task.fail_to_pass if test in wanted]
-    return tuple(Exclusion(test, task.title, "It asserts the old way.") for test in replaced)
+def exclusions(task: FixTask, texts: Texts, wanted: frozenset[str]) -> tuple[Exclusion, ...]:
+    """What a Test agent would name: the base's tests that the fix's own tests change."""
+    changed: set[str] = set()
+    for part in parse(task.tests):
+        before = texts.get(part.path)
+        for unit in changed_units(part.path, before, apply(part, before)):
+            changed.add("::".join([part.path, *unit.split(".")]))
+    named = sorted(test for test in wanted if test.partition("[")[0] in changed)
+    return tuple(Exclusion(test, task.title, "It asserts the old way.") for test in named)
 
 
 def _candidate(name: str, patch: str, reproductions: tuple[Reproduction, ...]) -> Candidate:

@@ -122,7 +122,8 @@ async def tried(task: FixTask, mirror: Path, backend: Backend, folder: Path) -> 
     """Verify and vote on the task's pool, as `prism fix` does once patches are written."""
     with configured(mirror, task) as source:
         texts = {path: await _text(source, path) for path in touched(task)}
-        pool = await pool_of(task, {path: text for path, text in texts.items() if text is not None})
+        known = {path: text for path, text in texts.items() if text is not None}
+        pool = await pool_of(task, known)
         journal = JsonLinesJournal(folder / f"{task.name}.jsonl", 1.0)
         issue = Task(task.repository, None, task.title, task.body, source.base_commit)
         run = f"bench-{task.name}"
@@ -130,7 +131,7 @@ async def tried(task: FixTask, mirror: Path, backend: Backend, folder: Path) -> 
             run, TestAgent(()), backend, source, journal, journal, Silent(), RunConfig()
         )
         environment = (await prepare_environment(services, task.body)).environment
-        agent = TestAgent(exclusions(task, environment.stable_passes))
+        agent = TestAgent(exclusions(task, known, environment.stable_passes))
         services = Services(run, agent, backend, source, journal, journal, Silent(), RunConfig())
         async with backend.workspace(environment, "explore", run) as workspace:
             x = Exploration(issue, services, environment, workspace, "")

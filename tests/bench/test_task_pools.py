@@ -45,7 +45,9 @@ async def test_a_pool_of_two_files() -> None:
     (reproduction,) = pool.candidates[0].reproductions
     assert reproduction.path == "tests/test_a_again.py"
     assert "f(1) == 2" in reproduction.text
-    assert exclusions(TASK, frozenset({"tests/test_a.py::test_f", "other"}))[0].test.endswith("f")
+    assert exclusions(TASK, TEXTS, frozenset({"tests/test_a.py::test_f", "other"}))[
+        0
+    ].test.endswith("f")
 
 
 @pytest.mark.parametrize("outside", [True, False])
