@@ -11,6 +11,9 @@ from pipeline.services import Json
 from pipeline.values import Change, Location, Plan, Solution
 from sandbox.base import Command, Workspace
 
+# Whoever says in words that a file is made need not be told to write the mark.
+_MADE = re.compile(r"\(new\)|\b(new|adds?|creates?|moves?|renames?)\b", re.IGNORECASE)
+
 Status = Literal["fixed", "partial", "not_fixed"]
 
 
@@ -55,10 +58,11 @@ def submit_plan_tool(workspace: Workspace) -> Tool:
     async def submit_plan(arguments: PlanArguments) -> Observation:
         if not arguments.changes or not arguments.context:
             raise ToolProblem("A plan needs at least one change and one place in `context`.")
-        paths = {inside(workspace.path, place.path) for place in arguments.context}
-        missing = await _missing(workspace, sorted(paths))
-        if missing:
-            raise ToolProblem(f"`context` names files that do not exist: {', '.join(missing)}.")
+        await _must_exist(workspace, "context", {place.path for place in arguments.context})
+        made = {each.path for each in arguments.changes if _MADE.search(each.what)}
+        old = {each.path for each in arguments.changes} - made
+        hint = " Write (new) in `what` for a file that is to be created."
+        await _must_exist(workspace, "changes", old, hint)
         return Observation("The plan is recorded.", output=to_json(arguments))
 
     return make_tool(
@@ -106,6 +110,12 @@ def diff_stat(patch: str) -> tuple[str, ...]:
         removed = len(re.findall(r"^-", body, flags=re.MULTILINE))
         rows.append(f"{header.group(2)}  +{added} −{removed}")
     return tuple(rows)
+
+
+async def _must_exist(workspace: Workspace, field: str, paths: set[str], hint: str = "") -> None:
+    missing = await _missing(workspace, sorted(inside(workspace.path, path) for path in paths))
+    if missing:
+        raise ToolProblem(f"`{field}` names files that do not exist: {', '.join(missing)}.{hint}")
 
 
 async def _missing(workspace: Workspace, paths: list[str]) -> list[str]:
