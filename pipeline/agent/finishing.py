@@ -40,6 +40,11 @@ class SubmitArguments:
     tests: tuple[str, ...] = ()
 
 
+def makes(what: str) -> bool:
+    """Whether a change says that it makes something that is not there yet."""
+    return _MADE.search(what) is not None
+
+
 def plan_from(output: Json) -> Plan:
     """The plan a planner submitted; raises pydantic.ValidationError for anything else."""
     given = from_json(PlanArguments, output)
@@ -59,7 +64,7 @@ def submit_plan_tool(workspace: Workspace) -> Tool:
         if not arguments.changes or not arguments.context:
             raise ToolProblem("A plan needs at least one change and one place in `context`.")
         await _must_exist(workspace, "context", {place.path for place in arguments.context})
-        made = {each.path for each in arguments.changes if _MADE.search(each.what)}
+        made = {each.path for each in arguments.changes if makes(each.what)}
         old = {each.path for each in arguments.changes} - made
         hint = " Write (new) in `what` for a file that is to be created."
         await _must_exist(workspace, "changes", old, hint)

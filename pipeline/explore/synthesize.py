@@ -67,7 +67,8 @@ async def _judged(
     reviews = await _reviews(x, at, plans, material)
     prompt = render("judge", spine=spine.id, reviews=reviews_text(reviews), **material)
     paths = [*(each.path for each in places), *(each.path for each in _needed(reviews))]
-    known = await read_references(x, paths)
+    planned = {change.path for plan in plans.values() for change in plan.changes}
+    known = await read_references(x, paths, planned)
     try:
         verdict = await ask(
             x.services.model,

@@ -5,6 +5,7 @@ from pathlib import Path
 from emulator.scenarios.play import script
 from emulator.scenarios.repository import base_files
 from emulator.scenarios.scenario import Scenario
+from pipeline.explore.references import References
 
 
 def test_every_item_has_answers(scenario: Scenario, base: Path) -> None:
@@ -48,3 +49,13 @@ def _edits(played: dict[str, object], candidate: str) -> list[dict[str, str]]:
         found += [block["input"] for block in entry if block.get("name") == "edit"]
         turn += 1
     return found
+
+
+def test_every_place_that_a_scripted_plan_names_is_there(scenario: Scenario, base: Path) -> None:
+    """Planner and judge would be sent back for a path or a name that the base does not have."""
+    files = {str(path.relative_to(base)): path for path in base.rglob("*") if path.is_file()}
+    for candidate in scenario.candidates:
+        paths = {each.path for each in (*candidate.changes, *candidate.context)} & set(files)
+        planned = {each.path for each in candidate.changes}
+        known = References(files, {path: files[path].read_text() for path in paths}, planned)
+        assert known.problem(candidate.changes, candidate.context) is None, candidate.id

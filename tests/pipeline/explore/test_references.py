@@ -1,5 +1,7 @@
 """Plans may refer only to what is there, or say that it is new."""
 
+from dataclasses import replace
+
 import pytest
 
 from pipeline.explore.references import References
@@ -49,4 +51,12 @@ def test_what_does_not_exist_is_named(path: str, symbol: str, said: str) -> None
 def test_what_is_marked_new_need_not_exist() -> None:
     """A file to be created counts as there for the whole plan, a new unit in its file too."""
     changes = [Change("d.py", "(new) the helper", "f"), Change("a.py", "Stop it (new).", "A.stop")]
-    assert KNOWN.problem(changes, [Location("d.py", "f")]) is None
+    assert KNOWN.problem(changes, [Location("d.py", "f"), Location("a.py", "A.stop")]) is None
+
+
+def test_a_file_is_made_only_where_that_is_marked_or_planned() -> None:
+    """Words such as "add" are enough for a new unit, not for a file that nobody planned."""
+    assert KNOWN.problem([Change("a.py", "Add a way to stop.", "A.stop")], []) is None
+    change = Change("d.py", "Add a check.", "f")
+    assert "does not exist" in str(KNOWN.problem([change], []))
+    assert replace(KNOWN, planned={"d.py"}).problem([change], [Location("d.py", "f")]) is None
