@@ -1,4 +1,4 @@
-"""The command line: `prism demo | serve | worker | fix | replay | env | index | doctor`.
+"""The command line: `prism demo | serve | worker | fix | eval | replay | env | index | doctor`.
 
 Imports stay inside the commands: the web process must not load what only the worker needs.
 """
@@ -14,6 +14,7 @@ from types import FrameType
 
 import click
 
+from app.evaluate.command import evaluate
 from app.settings import SettingsError, read_settings
 
 LOG_LINES = 40
@@ -93,7 +94,10 @@ def fix(
 @click.option(
     "--export", type=click.Path(path_type=Path), help="Write the run as a journal file, too."
 )
-def replay(run: str, export: Path | None) -> None:
+@click.option(
+    "--picture", type=click.Path(path_type=Path), help="Draw the exploration as SVG, too."
+)
+def replay(run: str, export: Path | None, picture: Path | None) -> None:
     """Decide RUN again from its journal, without model and containers, and compare.
 
     RUN is a file that `prism fix` wrote (--journal or --record) or a run's id in the ledger. Ends
@@ -103,7 +107,7 @@ def replay(run: str, export: Path | None) -> None:
     with plain_errors():
         from app.replay import replay_run
 
-        sys.exit(replay_run(read_settings(), run, export))
+        sys.exit(replay_run(read_settings(), run, export, picture))
 
 
 @main.command()
@@ -325,6 +329,8 @@ def _expected() -> tuple[type[Exception], ...]:
     loaded = (getattr(sys.modules[name], base) for name, base in bases if name in sys.modules)
     return (SettingsError, ConnectionError, *loaded)
 
+
+main.add_command(evaluate)
 
 if __name__ == "__main__":
     main()

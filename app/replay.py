@@ -13,6 +13,7 @@ from app.ledger.errors import LedgerError
 from app.ledger.items import Item, list_items
 from app.ledger.migrate import require_migrated
 from app.messages.characters import without_invisible
+from app.messages.picture import exploration_svg
 from app.settings import Settings, SettingsError
 from pipeline.journal import read_events
 from pipeline.replay import Replayed, replay, stored_in
@@ -21,11 +22,14 @@ from pipeline.services import Json
 SAME, DIFFERENT, CANNOT = 0, 1, 2
 
 
-def replay_run(settings: Settings, named: str, export: Path | None) -> int:
+def replay_run(
+    settings: Settings, named: str, export: Path | None, picture: Path | None = None
+) -> int:
     """Print the ballot over what a run stored; 0 when the winner is the recorded one, else 1 or 2.
 
     `named` is a journal of `prism fix`, else a run id of the ledger. `export` takes the run as a
-    journal file, which the emulator's model endpoint plays when it holds records. Raises
+    journal file, which the emulator's model endpoint plays when it holds records; `picture` the
+    exploration as SVG. Raises
     SettingsError and NothingToReplay when there is nothing to decide.
     """
     path = Path(named)
@@ -35,6 +39,8 @@ def replay_run(settings: Settings, named: str, export: Path | None) -> int:
         export.touch(mode=0o600)
         export.write_text(lines, encoding="ascii")
     replayed = replay(stored_in(events))
+    if picture is not None:
+        picture.write_text(exploration_svg(replayed.pool.candidates, replayed.ballot), "utf-8")
     click.echo(without_invisible(report(replayed))[0])
     if replayed.recorded is None:
         return CANNOT

@@ -204,6 +204,8 @@ def _about(decision: Decision) -> dict[str, Any]:
         "agreement": view.agreement(decision),
         "origins": view.origins(decision),
         "dissent": view.dissent(decision),
+        "synthesised": view.synthesised(decision),
+        "contested": view.contested(decision),
         "counted": view.counted(decision),
         "exploration": fenced(view.exploration(decision)),
     }

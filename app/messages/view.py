@@ -257,8 +257,39 @@ def dissent(decision: Decision) -> tuple[str, ...]:
     )[:6]
 
 
+def synthesised(decision: Decision) -> tuple[str, ...]:
+    """How the winning plan was put together: what was left out, and why, one sentence each."""
+    winner = winner_of(decision)
+    if winner is None or winner.synthesis is None:
+        return ()
+    made = winner.synthesis
+    left_out = [
+        f"{code(each.candidate)} had “{inline(each.idea, 160)}”: {inline(each.reason, 200)}"
+        for each in made.rejected
+    ]
+    unreal = [
+        f"a reviewer's doubt about {code(each.candidate)} did not hold "
+        f"(“{inline(each.claim, 160)}”): {inline(each.reason, 200)}"
+        for each in made.defects
+        if each.verdict == "not_real"
+    ]
+    return tuple((left_out + unreal)[:8])
+
+
+def contested(decision: Decision) -> tuple[str, ...]:
+    """How the selectors voted where evidence and vote left a tie, one line each."""
+    if decision.contest is None:
+        return ()
+    return tuple(
+        f"{code(each.chosen) if each.chosen else 'nobody'} ({each.confidence}): "
+        f"{inline(each.reason, 200)}"
+        for each in decision.contest.votes[:5]
+    )
+
+
 def exploration(decision: Decision) -> str:
-    """The candidates as a tree of text: stage, id, parents, what each one explained."""
+    """The candidates as a tree of text: stage, id, group, parents, what each one explained."""
+    groups = {name: each.label for each in decision.ballot.clusters for name in each.members}
     lines = []
     for stage, word in _STAGE_WORDS:
         members = [c for c in decision.candidates if c.stage == stage]
@@ -267,7 +298,9 @@ def exploration(decision: Decision) -> str:
         for member in members:
             parents = f" (from {', '.join(member.parents)})" if member.parents else ""
             cause = " ".join(member.plan.solution.root_cause.split())[:160]
-            lines.append(f"  {member.id}{parents}: {cause}")
+            group = f" [{groups[member.id]}]" if member.id in groups else ""
+            mark = " ✓" if member.id == decision.ballot.winner else ""
+            lines.append(f"  {member.id}{group}{mark}{parents}: {cause}")
     return "\n".join(lines)
 
 

@@ -8,16 +8,22 @@ from pipeline.values import (
     Candidate,
     Change,
     Cluster,
+    Complement,
+    Contest,
+    ContestVote,
     Decision,
+    Defect,
     Evidence,
     Exclusion,
     Gate,
     Location,
     Plan,
     PolicyVerdict,
+    RejectedIdea,
     Reproduced,
     Reproduction,
     Solution,
+    Synthesis,
     Usage,
 )
 from sandbox.patch.patch import combine
@@ -44,7 +50,21 @@ def candidate(name: str, text: str, patch: str = "diff") -> Candidate:
         changes=(Change("src/calc.py", text, "add", text, sources),),
         risks=(text,),
     )
-    return Candidate(name, STAGES[name[0]], sources, plan, patch, exit_status="submitted")
+    made = Synthesis(
+        "G1",
+        (Defect("G2", text, "not_real", text), Defect("G1", text, "real", text)),
+        (Complement("L2.2", "strategy", "adds", text),),
+        (RejectedIdea("G2", text, text),),
+    )
+    return Candidate(
+        name,
+        STAGES[name[0]],
+        sources,
+        plan,
+        patch,
+        exit_status="submitted",
+        synthesis=made if name.startswith("S") else None,
+    )
 
 
 def evidence(name: str, **other) -> Evidence:
@@ -101,6 +121,8 @@ def make(text: str = "plain") -> Decision:
         environment="detected: pip, 41 s",
         baseline="157 tests pass, 0 fail before any change (`pytest -q`, 148 s)",
         notes=(text,),
+        not_run=(text,),
+        contest=Contest((ContestVote("S1", "high", text), ContestVote("", "low", text))),
         untested=text if text == EVIL else "",
         pin=text if text == EVIL else "",
     )

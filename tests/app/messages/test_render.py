@@ -102,6 +102,24 @@ def test_the_evidence_is_in_the_pull_request(facts, decision, usage):
     assert "$1.84, 32 min, 412 k tokens (88% of the input cached)" in body
 
 
+def test_how_the_winner_came_about(facts, decision, usage):
+    """What the synthesis left out, how a tie ended and what was not run stand in the text."""
+    body = render.pull_request(facts, decision, usage, 60.0).body
+    for said in ("What the synthesis left out", "`G2` had", "did not hold", "The tie was decided"):
+        assert said in body
+    assert "nobody (low)" in body
+    assert "**Not run.**" in body
+    plain = replace(
+        decision,
+        candidates=tuple(replace(each, synthesis=None) for each in decision.candidates),
+        contest=None,
+        not_run=(),
+    )
+    body = render.pull_request(facts, plain, usage, 60.0).body
+    for said in ("What the synthesis left out", "The tie was decided", "Not run"):
+        assert said not in body
+
+
 @pytest.mark.parametrize(
     ("files", "added"),
     [
