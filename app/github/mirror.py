@@ -82,7 +82,29 @@ async def fetch(mirror: Mirror, remote: Remote, branch: str) -> bool:
     """
     if not _NAME.fullmatch(remote.full_name) or ".." in remote.full_name:
         raise MirrorFailed(f"{remote.full_name!r} is not a repository name.")
-    return await asyncio.to_thread(_fetch_locked, mirror, remote, branch)
+    ref = f"refs/heads/{branch}"
+    try:
+        await asyncio.to_thread(_fetch_locked, mirror, remote, f"+{ref}:{ref}")
+    except MirrorFailed as error:
+        if "couldn't find remote ref" in str(error):
+            return False
+        raise
+    return True
+
+
+async def fetch_commit(mirror: Mirror, remote: Remote, commit: str) -> None:
+    """Have one commit with its history in the mirror; nothing is fetched when it is there.
+
+    The host must hand out commits by name, as GitHub does. Raises MirrorFailed.
+    """
+    if not _NAME.fullmatch(remote.full_name) or ".." in remote.full_name:
+        raise MirrorFailed(f"{remote.full_name!r} is not a repository name.")
+    if not _COMMIT.fullmatch(commit):
+        raise MirrorFailed(f"{commit!r} is not the full name of a commit.")
+    if mirror.path.exists() and await resolve_commit(mirror, commit):
+        return
+    refspec = f"+{commit}:refs/prism/{commit}"  # named, so that git keeps it
+    await asyncio.to_thread(_fetch_locked, mirror, remote, refspec)
 
 
 async def resolve_commit(mirror: Mirror, revision: str) -> str | None:
@@ -194,13 +216,13 @@ async def stream_archive(mirror: Mirror, commit: str) -> AsyncIterator[bytes]:
         process.stderr.close()
 
 
-def _fetch_locked(mirror: Mirror, remote: Remote, branch: str) -> bool:
+def _fetch_locked(mirror: Mirror, remote: Remote, refspec: str) -> None:
     mirror.path.parent.mkdir(parents=True, exist_ok=True)
     with mirror.path.with_suffix(".lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # other workers of this machine share the folder
         if not (mirror.path / "HEAD").exists():
             _create(mirror)
-        return _fetch(mirror, remote, branch)
+        _fetch(mirror, remote, refspec)
 
 
 def _create(mirror: Mirror) -> None:
@@ -211,17 +233,10 @@ def _create(mirror: Mirror) -> None:
     (info / "attributes").write_text(ATTRIBUTES, encoding="ascii")
 
 
-def _fetch(mirror: Mirror, remote: Remote, branch: str) -> bool:
-    ref = f"refs/heads/{branch}"
+def _fetch(mirror: Mirror, remote: Remote, refspec: str) -> None:
     options = ["--quiet", "--force", "--no-tags", "--no-recurse-submodules", "--no-auto-gc"]
-    command = ["git", "fetch", *options, "--", remote.url, f"+{ref}:{ref}"]
-    try:
-        run_git(mirror, command, env=git_environment(mirror, remote), timeout_s=FETCH_TIMEOUT_S)
-    except MirrorFailed as error:
-        if "couldn't find remote ref" in str(error):
-            return False
-        raise
-    return True
+    command = ["git", "fetch", *options, "--", remote.url, refspec]
+    run_git(mirror, command, env=git_environment(mirror, remote), timeout_s=FETCH_TIMEOUT_S)
 
 
 def git_environment(mirror: Mirror, remote: Remote | None = None) -> dict[str, str]:
