@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from app.github.errors import MirrorFailed
-from app.github.mirror import Remote, fetch, mirror_of, resolve_commit
-from app.github.source import checkout
+from app.github.mirror import Remote, fetch, fetch_commit, mirror_of, resolve_commit
+from app.github.source import MirrorSource, checkout
 from pipeline.errors import EmptyRepository
 
 
@@ -50,6 +50,30 @@ async def test_a_second_checkout_sees_new_commits(site):
     )  # fmt: skip
     assert await again.files() == await first.files()
     assert len(site.requests("POST", "git-upload-pack")) == git_calls
+
+
+async def test_one_commit_is_fetched_with_its_history_once(site):
+    """Any commit of a branch by its name; a second time nothing is asked of the host."""
+    first = site.hub.seed(site.repo, {"new.py": ""})
+    newer = site.hub.seed(site.repo, {"newer.py": ""})
+    mirror, remote = mirror_of(site.settings.data_dir, 1, 2), await site.remote()
+    await fetch_commit(mirror, remote, first)
+    asked = len(site.requests("POST", "git-upload-pack"))
+    await fetch_commit(mirror, remote, first)
+    assert len(site.requests("POST", "git-upload-pack")) == asked > 0
+    assert await MirrorSource("x", first, mirror).files() == ("new.py",)
+    assert await resolve_commit(mirror, site.base) == site.base
+    assert await resolve_commit(mirror, newer) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "commit"), [("acme/calc", "main"), ("acme/calc", "f" * 40), ("../etc", "f" * 40)]
+)
+async def test_a_commit_that_is_none_is_an_error(site, name, commit):
+    """No branch name, no unknown commit, no path."""
+    remote = replace(await site.remote(), full_name=name)
+    with pytest.raises(MirrorFailed):
+        await fetch_commit(mirror_of(site.settings.data_dir, 1, 2), remote, commit)
 
 
 async def test_checkouts_at_the_same_time_agree(site):
