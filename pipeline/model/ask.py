@@ -34,7 +34,8 @@ async def ask(
     other model errors pass through.
     """
     tool = ToolSpec(ANSWER, "Give the answer. Call it exactly once.", schema_of(schema))
-    messages: tuple[Json, ...] = (_user({"type": "text", "text": prompt.message}),)
+    blocks = [{"type": "text", "text": text} for text in prompt.blocks]
+    messages: tuple[Json, ...] = (_user(*blocks),)
     problem = ""
     for attempt in range(REPAIRS + 1):
         at = replace(address, turn=f"{address.turn}.fix{attempt}") if attempt else address

@@ -239,7 +239,7 @@ class AnthropicModel:
         try:
             async with self._client.messages.stream(**body, extra_headers=headers) as stream:
                 message = await stream.get_final_message()
-            answer: dict[str, Json] = message.to_dict(mode="json")
+            answer: dict[str, Json] = message.to_dict(mode="json", warnings=False)
         except Exception as error:  # the SDK lets its HTTP library's errors through
             sent = {"tool_choice": "tool_choice" in body, "ttl": lives_an_hour(body)}
             raise classify(error, body["model"], sent, self.provider.keys) from error

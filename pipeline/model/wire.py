@@ -19,15 +19,15 @@ def body_of(
     At most four cache breakpoints: the system text (with the tools before it), the opening,
     the place a fork or the previous call ended at, and the end. They live five minutes; those of
     global planners an hour, because branches leave their conversations when all of them are done
-    (`hour` False: five minutes, too). A single verdict has none in its message: nobody sends the
-    same again. `can_force` False leaves the choice of tool to the model, for models that refuse
-    a forced one.
+    (`hour` False: five minutes, too). A single verdict has one after what others send as well,
+    its message's blocks before the last, and none where nobody sends the same again. `can_force`
+    False leaves the choice of tool to the model, for models that refuse a forced one.
     """
     mark = HOUR if hour and _is_left_later(request) else EPHEMERAL
     body: dict[str, Json] = {
         "model": model,
         "max_tokens": request.max_tokens,
-        "messages": _with_breakpoints(request.messages, None if request.force_tool else mark),
+        "messages": _marked(request, mark),
     }
     if request.system:
         body["system"] = [{"type": "text", "text": request.system, "cache_control": mark}]
@@ -101,20 +101,27 @@ def _is_left_later(request: ModelRequest) -> bool:
     return request.address.stage == "global" and not request.force_tool
 
 
-def _with_breakpoints(messages: tuple[Json, ...], mark: Json | None) -> list[Json]:
-    marked = [{**message, "content": _blocks(message["content"])} for message in messages]
-    if mark is None:
-        return marked
+def _marked(request: ModelRequest, mark: Json) -> list[Json]:
+    marked = [{**message, "content": _blocks(message["content"])} for message in request.messages]
     users = [message["content"] for message in marked if message["role"] == "user"]
+    if request.force_tool:
+        places = [(users[0], len(users[0]) - 2)] if len(users[0]) > 1 else []
+    else:
+        places = _places(users)
+    for blocks, index in places:
+        blocks[index] = {**blocks[index], "cache_control": mark}
+    return marked
+
+
+def _places(users: list[list[Json]]) -> list[tuple[list[Json], int]]:
+    """Where an agent's breakpoints stand: opening, end of the previous call, end."""
     places = [(users[0], 0), (users[-1], len(users[-1]) - 1)]
     results = [i for i, block in enumerate(users[-1]) if block["type"] == "tool_result"]
     if results and results[-1] < len(users[-1]) - 1:
         places.append((users[-1], results[-1]))  # a fork: its parent's call ended here
     elif len(users) > 1:
         places.append((users[-2], len(users[-2]) - 1))
-    for blocks, index in places:
-        blocks[index] = {**blocks[index], "cache_control": mark}
-    return marked
+    return places
 
 
 def _blocks(content: Json) -> list[Json]:

@@ -1,7 +1,9 @@
 """Prompts are files, one per role: filled here, never built elsewhere.
 
 A file holds the system text, then a line `<!-- message -->`, then the message. Both are
-`string.Template`s; a note (a text appended to a running conversation) has a message only.
+`string.Template`s; a note (a text appended to a running conversation) has a message only. A line
+`<!-- shared -->` in the message ends the part that several calls of a run have in common: the
+model's prefix cache keeps it.
 """
 
 from dataclasses import dataclass
@@ -11,15 +13,26 @@ from string import Template
 
 FOLDER = Path(__file__).parent
 MARK = "<!-- message -->\n"
+SHARED = "<!-- shared -->\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A filled prompt: `system` is the same for every run, `message` holds the values."""
+    """A filled prompt: `system` is the same for every run, `message` holds the values.
+
+    `shared` is the beginning of the message that other calls send as well, "" when there is none.
+    """
 
     role: str
     system: str
     message: str
+    shared: str = ""
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """The message as blocks, the shared one first."""
+        rest = self.message[len(self.shared) :].strip()
+        return (self.shared, rest) if self.shared else (self.message,)
 
 
 def placeholders(name: str) -> frozenset[str]:
@@ -36,8 +49,13 @@ def render(name: str, **values: str) -> Prompt:
     unknown = set(values) - placeholders(name)
     if unknown:
         raise TypeError(f"Prompt {name!r} has no placeholder {', '.join(sorted(unknown))}.")
-    filled = Template(message).substitute(values) if values or not placeholders(name) else ""
-    return Prompt(name, Template(system).substitute({}).strip(), filled.strip())
+    is_filled = bool(values) or not placeholders(name)
+    first, _, rest = message.partition(SHARED)
+    parts = [Template(part).substitute(values).strip() for part in (first, rest) if is_filled]
+    shared = parts[0] if parts and rest else ""
+    return Prompt(
+        name, Template(system).substitute({}).strip(), "\n\n".join(filter(None, parts)), shared
+    )
 
 
 def note(name: str, **values: str) -> str:
