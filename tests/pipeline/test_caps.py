@@ -1,0 +1,62 @@
+"""Money, tokens and shares: what is committed and wanted together fits, or the call is not made."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.caps import Amount, Caps, read_shares, require_room
+from pipeline.errors import BudgetExhausted, RoleUnknown
+
+AMOUNTS = st.builds(
+    Amount,
+    st.sampled_from(["global", "code", "verify"]),
+    st.sampled_from(["planner", "coder", "judge"]),
+    st.floats(0, 2),
+    st.integers(0, 1000),
+)
+CAPS = Caps(3000, {"code": 0.5, "judge": 0.1, "planner": 0.4})
+
+
+@given(st.lists(AMOUNTS, max_size=30))
+def test_what_was_let_in_never_exceeds_any_cap(wanted: list[Amount]) -> None:
+    """However calls come, the sums of those that fit stay within every limit."""
+    let_in: list[Amount] = []
+    for amount in wanted:
+        try:
+            require_room(5.0, CAPS, let_in, amount)
+        except BudgetExhausted:
+            continue
+        let_in.append(amount)
+    assert sum(each.usd for each in let_in) <= 5.0 + 1e-6
+    assert sum(each.tokens for each in let_in) <= 3000
+    for name, share in CAPS.shares.items():
+        part = sum(each.usd for each in let_in if name in {each.stage, each.role})
+        assert part <= share * 5.0 + 1e-6
+
+
+def test_each_limit_says_which_it_is() -> None:
+    """The run's money, its tokens, or the share of a stage or a role."""
+    with pytest.raises(BudgetExhausted, match=r"budget of \$5\.00"):
+        require_room(5.0, Caps(), [Amount("code", "coder", 4.0)], Amount("code", "coder", 1.1))
+    with pytest.raises(BudgetExhausted, match="100 tokens"):
+        require_room(5.0, Caps(100), [Amount("code", "coder", 0, 90)], Amount("code", "", 0, 11))
+    shares = Caps(shares={"code": 0.5, "judge": 0.1})
+    with pytest.raises(BudgetExhausted, match=r"share of code in the budget, \$2\.50"):
+        require_room(5.0, shares, [Amount("code", "coder", 2.0)], Amount("code", "coder", 0.6))
+    with pytest.raises(BudgetExhausted, match="share of judge"):
+        require_room(5.0, shares, [], Amount("synthesis", "judge", 0.6))
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"code": "x"}', '{"code": 0}', '{"code": 1.5}', "3"])
+def test_unreadable_shares_are_refused(text: str) -> None:
+    """The message shows the form."""
+    with pytest.raises(RoleUnknown, match="must be JSON like"):
+        read_shares(text)
+
+
+def test_a_share_of_nothing_known_is_refused() -> None:
+    """Stages and roles are named; both kinds are taken."""
+    assert read_shares('{"code": 0.5, "judge": 0.1, "reviewer": 1}')["judge"] == 0.1
+    assert read_shares("") == {}
+    with pytest.raises(RoleUnknown, match="'codes', which is neither a stage nor a role"):
+        read_shares('{"codes": 0.5}')
