@@ -1,8 +1,10 @@
 """The tool loop: ask, act, observe, until the agent hands something in or a limit ends it."""
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal
 
 from pipeline.agent.roles import AgentRole
@@ -11,6 +13,7 @@ from pipeline.agent.transcript import Transcript, Turn
 from pipeline.errors import BudgetExhausted, MalformedAnswer, ModelRefused, PromptTooLong
 from pipeline.model.wire import sent_back, tool_calls
 from pipeline.prompts.render import render
+from pipeline.records import tool_data
 from pipeline.services import CallAddress, Json, Model, ModelReply, ModelRequest, Recorder
 
 ExitStatus = Literal["submitted", "turns", "budget", "malformed", "refused", "stuck", "context"]
@@ -70,6 +73,7 @@ async def run_agent(
         if reply.stop_reason == "model_context_window_exceeded":
             return AgentRun(transcript, None, "context", number + 1)
         step = await _act(reply, toolbox)
+        await _record(recorder, address, step)
         transcript = transcript.extend(step.turn)
         if step.output is not None:
             return AgentRun(transcript, step.output, "submitted", number + 1)
@@ -88,6 +92,7 @@ async def run_agent(
 class _Step:
     turn: Turn
     observations: tuple[Observation, ...]
+    seconds: tuple[float, ...]
     malformed: bool
 
     @property
@@ -126,15 +131,27 @@ async def _act(reply: ModelReply, toolbox: dict[str, Tool]) -> _Step:
     calls = tool_calls(reply.content)
     cut_off = reply.stop_reason == "max_tokens"
     observations: list[Observation] = []
+    times = [time.monotonic()]
     for block in calls:
         ended = any(observation.output is not None for observation in observations)
         observations.append(await _one(block, toolbox, cut_off=cut_off, ended=ended))
+        times.append(time.monotonic())
     user = [_result(block, seen) for block, seen in zip(calls, observations, strict=True)]
     if not calls:
         user = [{"type": "text", "text": _reminder(cut_off, sorted(toolbox))}]
     turn = Turn(sent_back(reply.content), tuple(user))
     malformed = all(observation.malformed for observation in observations)
-    return _Step(turn, tuple(observations), malformed)
+    seconds = tuple(end - begin for begin, end in pairwise(times))
+    return _Step(turn, tuple(observations), seconds, malformed)
+
+
+async def _record(recorder: Recorder | None, at: CallAddress, step: _Step) -> None:
+    if recorder is None:
+        return
+    calls = tool_calls(step.turn.assistant)
+    for block, seen, seconds in zip(calls, step.observations, step.seconds, strict=True):
+        data = tool_data(block, seen.text, is_error=seen.is_error, seconds=seconds)
+        await recorder.record("tool", str(at), at.attempt, data)
 
 
 async def _one(block: Json, toolbox: dict[str, Tool], *, cut_off: bool, ended: bool) -> Observation:
