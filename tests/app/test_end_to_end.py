@@ -8,6 +8,10 @@ from pathlib import Path
 import httpx
 
 from app.intake.signature import sign
+from app.replay import SAME, replay_run
+from app.settings import Settings
+from pipeline.journal import read_events
+from pipeline.recording import recorded
 from tests import small
 from tests.installation import SECRET, installed
 
@@ -15,7 +19,8 @@ from tests.installation import SECRET, installed
 async def test_a_label_becomes_one_draft_pull_request(tmp_path: Path) -> None:
     """The vote's winner is published once, as a draft that closes the issue, with the table.
 
-    What is on the branch is its patch, and that passes what no candidate has seen.
+    What is on the branch is its patch, and that passes what no candidate has seen. The ledger
+    alone decides the same again, and gives away every call and tool result, but no key.
     """
     async with installed(tmp_path, small.script()) as prism:
         prism.label()
@@ -36,6 +41,16 @@ async def test_a_label_becomes_one_draft_pull_request(tmp_path: Path) -> None:
         exec(text, names)
         assert names["double"](21) == 42  # type: ignore[operator] # defined by the text
         assert names["half"](42) == 21  # type: ignore[operator] # defined by the text
+        called = {each["address"] for each in await prism.calls()}
+        await asyncio.to_thread(_check_replay, prism.data, run.id, called, tmp_path / "run.jsonl")
+
+
+def _check_replay(data: Path, run_id: str, called: set[str], export: Path) -> None:
+    assert replay_run(Settings(data_dir=data), run_id, export) == SAME
+    kept = list(recorded(read_events(export.read_text())))
+    assert {each.address for each in kept if each.kind == "call"} == called
+    assert {each.address for each in kept if each.kind == "tool"} < called
+    assert SECRET not in export.read_text()
 
 
 async def test_the_same_delivery_five_times_in_parallel_is_one_run(tmp_path: Path) -> None:
