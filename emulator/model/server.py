@@ -1,6 +1,7 @@
 """An Anthropic Messages endpoint that plays a script by call address.
 
-`POST /v1/messages` (JSON and SSE), `POST /v1/messages/count_tokens`; steering under `/_emulator`:
+`POST /v1/messages` (JSON and SSE; also at the addresses of Vertex and Bedrock, see `clouds`), `POST
+/v1/messages/count_tokens`; steering under `/_emulator`:
 `GET calls`, `POST faults {kind, address?, times?, retry_after?, after_bytes?, message?}`,
 `POST hold {address}`, `POST release {address}`, `POST script {…}`, `POST reset`. Addresses of
 faults and holds are shell patterns. Without a key, or with the key "refused", the answer is 401.
@@ -10,7 +11,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -18,6 +19,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from emulator.model.cache import PrefixCache, tokens
+from emulator.model.clouds import BEDROCK, VERTEX, frames, plain_body
 from emulator.model.control import Control, Fault
 from emulator.model.script import ScriptError, answer, answering, checked, usage
 from emulator.model.sse import event, events
@@ -48,6 +50,8 @@ def create_app(script: Mapping[str, Json], delay_s: float = 0.0) -> Starlette:
     return Starlette(
         routes=[
             Route("/v1/messages", server.messages, methods=["POST"]),
+            Route(VERTEX, server.vertex, methods=["POST"]),
+            Route(BEDROCK, server.bedrock, methods=["POST"]),
             Route("/v1/messages/count_tokens", server.count_tokens, methods=["POST"]),
             Route("/healthz", server.healthz),
             Route("/_emulator/calls", server.calls),
@@ -80,8 +84,22 @@ class _Server:
         return JSONResponse({"input_tokens": sum(map(tokens, cacheable(body)))})
 
     async def messages(self, request: Request) -> Response:
+        return await self._play(request, await _json(request))
+
+    async def vertex(self, request: Request) -> Response:
+        return await self._play(request, await _of_cloud(request))
+
+    async def bedrock(self, request: Request) -> Response:
+        response = await self._play(request, await _of_cloud(request))
+        if not isinstance(response, StreamingResponse):
+            return response
+        return StreamingResponse(
+            frames(cast("AsyncIterator[bytes]", response.body_iterator)),
+            media_type="application/vnd.amazon.eventstream",
+        )
+
+    async def _play(self, request: Request, body: Json) -> Response:
         address = request.headers.get("x-prism-call", "")
-        body = await _json(request)
         model = body.get("model") if isinstance(body, dict) else None
         entry = self.control.begin(
             request.headers.get("x-prism-run", ""),
@@ -216,3 +234,7 @@ async def _json(request: Request) -> Json:
         return json.loads(await request.body() or b"{}")
     except ValueError:
         return None
+
+
+async def _of_cloud(request: Request) -> Json:
+    return plain_body(await _json(request), request.path_params["model"])

@@ -48,8 +48,8 @@ def require_access(provider: Provider, api_key: str) -> None:
             "Vertex needs CLOUD_ML_REGION and ANTHROPIC_VERTEX_PROJECT_ID. Set both and start "
             "again."
         )
-    needed = {"anthropic": "anthropic", "bedrock": "boto3", "vertex": "google.auth"}[provider.kind]
-    if not _is_installed(needed):
+    needed = {"bedrock": "boto3", "vertex": "" if api_key else "google.auth"}.get(provider.kind)
+    if needed and not _is_installed(needed):
         raise ModelRejected(
             f"{provider.kind.title()} needs the extra `{provider.kind}`: "
             f"pip install 'prism[{provider.kind}]'."
