@@ -107,7 +107,7 @@ def test_a_run_stopped_somewhere_resumes(
 
 
 @pytest.mark.nightly
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(3600)
 def test_a_run_stopped_after_any_event_resumes(
     desk: Desk, whole: tuple[Decision, list[str]], tmp_path: Path
 ) -> None:
