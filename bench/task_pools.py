@@ -1,7 +1,7 @@
 """Pools of scripted candidates around a known fix: the fix once, its halves and misses often.
 
-A pool holds the gold patch as one synthesis; twice each half of a fix that needs several files or
-places; the fix with a function broken beside it; a change that does nothing for the issue; and one
+A pool holds the gold patch as one synthesis; twice each half of a fix that needs several files;
+the fix with a function broken beside it; a change that does nothing for the issue; and one
 that changes a comment only. The reproductions are the fix's own tests, in the name of the
 candidate that does nothing: whoever else passes them is a second opinion.
 """
@@ -17,7 +17,7 @@ from typing import Any
 from pipeline.choose.normalise import changed_units
 from pipeline.index.units import enclosing, units
 from pipeline.values import Candidate, Change, Exclusion, Plan, Reproduction, Solution
-from sandbox.patch.patch import Hunk, apply, parse, paths
+from sandbox.patch.patch import apply, parse, paths
 
 Json = Any
 Texts = Mapping[str, str]
@@ -162,21 +162,11 @@ def diff(texts: Texts, changed: Texts) -> str:
 
 
 def _halves(task: FixTask, texts: Texts) -> list[str]:
-    """The fix file by file, or place by place when it is one file; none when it is one place."""
+    """The fix file by file; none when it is one file, whose places may not all be needed."""
     parts = parse(task.gold)
-    if len(parts) > 1:
-        return [diff(texts, {each.path: apply(each, texts[each.path]) or ""}) for each in parts]
-    (only,) = parts
-    if len(only.hunks) == 1:
+    if len(parts) == 1:
         return []
-    lines = texts[only.path].splitlines(True)
-    return [diff(texts, {only.path: _with_hunk(lines, hunk)}) for hunk in only.hunks]
-
-
-def _with_hunk(lines: Sequence[str], hunk: Hunk) -> str:
-    start = hunk.old_start - 1
-    kept = [line[1:] for line in hunk.lines if line[0] in " +"]
-    return "".join([*lines[:start], *kept, *lines[start + hunk.old_count :]])
+    return [diff(texts, {each.path: apply(each, texts[each.path]) or ""}) for each in parts]
 
 
 def _first_place(task: FixTask) -> tuple[str, int]:
