@@ -243,9 +243,9 @@ class Confidence:
     """How far a choice may be trusted: bands until outcomes of this installation say more.
 
     `lineages` counts the independent explanations behind the winner's very change, `agreeing`
-    the candidates that made it. `valid` of `total` candidates change code, apply and parse.
+    the candidates that made it. `valid` of `total` candidates apply, parse and change something.
     `eff` is the sum over lineages of the root of their members among those that agree. `tested`
-    tells that the suite kept its passes or a reproduction that counts was passed. `probability`
+    tells that the winner passes a reproduction that counts. `probability`
     that the change is right is None until it was calibrated here.
     """
 

@@ -18,21 +18,12 @@ How the rule is read here:
   the only witness of each patch is its own author.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from pipeline.choose.order import natural
 from pipeline.values import Candidate, Evidence, Gate, Reproduced
 
-_STAGES = {"G": 0, "L": 1, "S": 2}
-
-
-def natural(candidate: str) -> tuple[int, tuple[int, ...], str]:
-    """Sort key of candidate ids: global before local before synthesis, then by number.
-
-    G1 < G2 < G10 < L1.1 < L1.2 < S1; any other id comes last, by its text.
-    """
-    numbers = tuple(int(number) for number in re.findall(r"\d+", candidate, re.ASCII))
-    return _STAGES.get(candidate[:1], len(_STAGES)), numbers, candidate
+__all__ = ["counted", "gate", "natural"]
 
 
 def counted(

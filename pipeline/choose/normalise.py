@@ -1,36 +1,37 @@
 """When two patches are the same change: a key that comments, layout and wording do not touch.
 
-Source: method.md §2.3.7 rule 2; choosing.md §4, level N2 (abstract syntax, no comments, no
-docstrings). A unit is a function, a method, a class header, or the other statements of a class
-or module; paths and units are part of the key, so the same edit elsewhere is another change.
+Source: method.md §2.3.7 rule 2; choosing.md §4, level N4 for Python, lines for other languages. A
+unit is a function, a method, a class's head and body, or the other statements of a module; paths
+and units are part of the key, so the same edit elsewhere is another change.
 """
 
-import ast
 import json
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 
+from pipeline.choose.canonical.canonical import canonical
+from pipeline.choose.canonical.units import changed
 from pipeline.choose.lines import normal_lines
 from sandbox.patch.patch import FilePatch, parse
 
 Texts = Mapping[str, str | None]
-Units = dict[str, tuple[str, ...]]
 Entry = tuple[str, ...]
 
 
 def key(patch: str, before: Texts, after: Texts) -> str:
     """The sha256 of what a patch changes once normalised, "" when nothing is left.
 
-    `before` and `after` hold the text of every touched path, None where there is no such file.
-    Raises PatchError when `patch` cannot be read. Pure.
+    `before` and `after` hold the text of every touched path, None where there is no such file. A
+    path that is not in them counts by what the patch alone says. Raises PatchError when `patch`
+    cannot be read. Pure.
     """
-    entries = sorted(
-        entry
-        for part in parse(patch)
-        for entry in _entries(part, before.get(part.path), after.get(part.path))
-    )
-    return sha256(json.dumps(entries).encode()).hexdigest() if entries else ""
+    return key_of(entry for part in parse(patch) for entry in entries(part, before, after))
+
+
+def key_of(found: Iterable[Entry]) -> str:
+    """The key of a patch's entries, in whatever order they come."""
+    ordered = sorted(found)
+    return sha256(json.dumps(ordered).encode()).hexdigest() if ordered else ""
 
 
 def changed_units(path: str, before: str | None, after: str | None) -> frozenset[str]:
@@ -38,96 +39,62 @@ def changed_units(path: str, before: str | None, after: str | None) -> frozenset
 
     Empty for files that are not Python or do not parse.
     """
-    old, new = python_units(path, before or ""), python_units(path, after or "")
-    if old is None or new is None:
-        return frozenset()
-    return frozenset(name for name, _ in _changed(old, new))
+    return frozenset(name for name, _, _ in changed(path, before or "", after or "") or ())
 
 
-def python_units(path: str, text: str) -> Units | None:
-    """Each unit's canonical form, None when the file is not Python of this interpreter's grammar.
-
-    Definitions of one name (overloads, property setters) are kept together in their order.
-    """
-    if not path.endswith((".py", ".pyi")):
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text.encode("utf-8", "surrogateescape"))
-        found: dict[str, list[str]] = {}
-        for name, form in _units(tree.body, "", "Module"):
-            found.setdefault(name, []).append(form)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return {name: tuple(forms) for name, forms in found.items()}
-
-
-def _entries(part: FilePatch, before: str | None, after: str | None) -> Iterator[Entry]:
-    if (before is None) != (after is None):
-        yield part.path, "file", "deleted" if after is None else "created"
+def entries(part: FilePatch, before: Texts, after: Texts) -> Iterator[Entry]:
+    """What one file of a patch adds to the key; nothing for comments and layout."""
+    if part.path not in after:
+        yield from _alone(part)
+        return
+    old_text, new_text = before.get(part.path), after[part.path]
+    if (old_text is None) != (new_text is None):
+        yield part.path, "file", "deleted" if new_text is None else "created"
     elif part.old_mode != part.new_mode:
         yield part.path, "mode", part.new_mode
     if part.is_binary or part.moved:
         yield part.path, "raw", part.text
         return
-    old, new = python_units(part.path, before or ""), python_units(part.path, after or "")
-    if after is None:
+    if new_text is None:
         return
-    if old is not None and new is not None:
-        for name, forms in _changed(old, new):
-            yield part.path, "unit", name, *forms
+    forms = _unit_entries(part.path, old_text or "", new_text)
+    if forms is None:
+        yield from _line_entries(part, old_text or "", new_text)
     else:
-        yield from _line_entries(part, before or "", after)
+        yield from forms
 
 
-def _changed(old: Units, new: Units) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for name in {*old, *new}:
-        if old.get(name) != new.get(name):
-            yield name, new.get(name, ())
+def _unit_entries(path: str, before: str, after: str) -> list[Entry] | None:
+    """Canonical forms of the changed units, None when the file is not parsed."""
+    found: list[Entry] = []
+    units = changed(path, before, after)
+    if units is None:
+        return None
+    for name, was, now in units:
+        forms = canonical(now)
+        if canonical(was) != forms:
+            found.append((path, "unit", name, *forms))
+    return found
 
 
-def _units(body: list[ast.stmt], scope: str, head: str) -> Iterator[tuple[str, str]]:
-    """The definitions right in `body`, and what else is in it as one unit named `scope`."""
-    rest = []
-    for statement in _without_docstring(body):
-        if isinstance(statement, ast.ClassDef):
-            name = f"{scope}.{statement.name}" if scope else statement.name
-            yield from _units(statement.body, name, _class_head(statement))
-        elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-            name = f"{scope}.{statement.name}" if scope else statement.name
-            yield name, _dump(statement)
-        elif not isinstance(statement, ast.Pass):
-            rest.append(_dump(statement))
-    if rest or scope:
-        yield scope, "\n".join((head, *rest))
+def _alone(part: FilePatch) -> Iterator[Entry]:
+    """The lines that come and go, where the file itself is not known."""
+    lines = list(tagged_lines(part))
+    if lines or part.is_binary or part.moved:
+        yield part.path, "alone", *lines, *([part.text] if part.is_binary or part.moved else [])
+    if part.old_mode != part.new_mode:
+        yield part.path, "mode", part.new_mode
 
 
-def _class_head(node: ast.ClassDef) -> str:
-    return "\n".join(
-        (
-            "Class",
-            *map(_dump, node.decorator_list),
-            *map(_dump, node.bases),
-            *map(_dump, node.keywords),
-        )
-    )
-
-
-def _dump(node: ast.AST) -> str:
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            inner.body = _without_docstring(inner.body) or [ast.Pass()]
-        elif isinstance(inner, ast.Constant):
-            inner.kind = None  # u"" is ""
-    return ast.dump(node)
-
-
-def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
-    first = body[0] if body else None
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-        return body[1:] if isinstance(first.value.value, str) else body
-    return body
+def tagged_lines(part: FilePatch) -> Iterator[str]:
+    """Added and removed lines with their sign, without comments and layout, in their order."""
+    for hunk in part.hunks:
+        for sign in "-+":
+            kept = [line for line in hunk.lines if line[0] in (" ", sign)]
+            normal = normal_lines(part.path, "".join(line[1:] for line in kept))
+            for line, text in zip(kept, normal, strict=False):
+                if line[0] == sign and text:
+                    yield sign + text
 
 
 def _line_entries(part: FilePatch, before: str, after: str) -> Iterator[Entry]:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
+from pipeline.choose.edit import edit_of
 from pipeline.choose.gate import natural
-from pipeline.choose.normalise import key
+from pipeline.choose.litter import litter
 from pipeline.evidence.policy import check_patch
 from pipeline.evidence.policy_paths import judges
 from pipeline.evidence.reproductions import (
@@ -27,6 +28,7 @@ from pipeline.services import Services
 from pipeline.values import (
     Candidate,
     CheckStatus,
+    Edit,
     Evidence,
     Exclusion,
     PolicyVerdict,
@@ -121,7 +123,7 @@ async def verify(candidate: Candidate, bench: Bench) -> Evidence:
     if not checked.applies:
         return _nothing(candidate, verdict, checked.note)
     source_patch = without_paths(candidate.patch, list(filter(judges, paths(candidate.patch))))
-    seen = _static(candidate, source_patch, verdict, checked, bench)
+    seen = await _static(candidate, source_patch, verdict, checked, bench)
     if not checked.parses or not seen.key:
         return seen
     regression = await _regression(source_patch, bench)
@@ -190,24 +192,33 @@ def _nothing(candidate: Candidate, verdict: PolicyVerdict, note: str) -> Evidenc
     return Evidence(candidate.id, verdict, False, False, changed_lines=lines, note=note)
 
 
-def _static(
+async def _static(
     candidate: Candidate,
     source_patch: str,
     verdict: PolicyVerdict,
     checked: StaticCheck,
     bench: Bench,
 ) -> Evidence:
+    edit = await _edit(source_patch, checked)
     return Evidence(
         candidate=candidate.id,
         policy=verdict,
         applies=True,
         parses=checked.parses,
-        key=key(source_patch, checked.before, checked.after) if source_patch else "",
+        key=edit.key,
+        edit=edit,
         changed_lines=changed_lines(candidate.patch),
         excluded=bench.excluded,
         reproductions={each.id: "missing" for each in bench.reproductions},
         note=checked.note,
     )
+
+
+async def _edit(source_patch: str, checked: StaticCheck) -> Edit:
+    """What the patch changes; files left lying about count only when there is nothing else."""
+    fix = without_paths(source_patch, litter(source_patch))
+    edit = await edit_of(fix, checked.before, checked.after)
+    return edit if edit.key else await edit_of(source_patch, checked.before, checked.after)
 
 
 async def _in_fresh_copies(
