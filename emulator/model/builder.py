@@ -17,6 +17,7 @@ Json = Any
 Turn = list[Block]
 
 LOOKED_AT = 3
+AROUND = 30  # lines
 SELECTORS = 5
 
 
@@ -123,9 +124,21 @@ def _looking_first(candidate: ScriptedCandidate, run: ScriptedRun) -> Turn:
     touched = [path for path in paths_of(candidate.patch) if path in run.files]
     paths = (touched or [candidate.context[0].path])[:LOOKED_AT]
     return [
-        say("I look at the places the plan names before I change them."),
-        *(call("view", path=path) for path in paths),
+        say("I look at the places I am going to change, and at what stands around them."),
+        *(call("view", path=path, **_around(candidate, run, path)) for path in paths),
     ]
+
+
+def _around(candidate: ScriptedCandidate, run: ScriptedRun, path: str) -> dict[str, int]:
+    """The lines of a file to look at: those that change, with some around them."""
+    text = run.files.get(path, "")
+    steps = edits_of(candidate.patch, run.files) if candidate.patch else ()
+    olds = [each.old for each in steps if isinstance(each, Edit) and each.path == path]
+    lines = [text[: max(0, text.find(old))].count("\n") + 1 for old in olds if old]
+    if not lines:
+        places = [place.start for place in candidate.context if place.path == path]
+        lines = [line for line in places if line] or [1]
+    return {"start": max(1, min(lines) - AROUND), "end": max(lines) + AROUND}
 
 
 def _editing(step: Edit | Removal) -> Turn:

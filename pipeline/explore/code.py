@@ -3,7 +3,11 @@
 Source: Prism, patch generation (method.md §2.3.5).
 """
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from pipeline.agent.checkpoints import START, keep, last_note
+from pipeline.agent.excerpts import excerpts, places_of
 from pipeline.agent.finishing import submission_from
 from pipeline.agent.loop import AgentRun, run_agent
 from pipeline.agent.roles import CODER
@@ -19,6 +23,16 @@ from sandbox.errors import EngineUnavailable, FileNotFound, NotAllowed, SandboxE
 from sandbox.patch.patch import PatchError, parse, without_paths
 
 MAX_REPRODUCTIONS = 3
+MAX_SHOWN = 24_000  # characters
+
+
+async def show_code(x: Exploration, explored: Iterable[Explored]) -> Exploration:
+    """The exploration with the code that any plan is about, as every coder is shown it.
+
+    All coders begin with the same bytes, so it is paid for once and not by each of them.
+    """
+    plans = [each.plan for each in explored if each.plan is not None]
+    return replace(x, shown=await excerpts(x.workspace, places_of(plans), MAX_SHOWN))
 
 
 async def write_patch(x: Exploration, explored: Explored) -> Candidate:

@@ -18,8 +18,8 @@ from pipeline.values import Stage
 def opening(x: Exploration, role: Literal["planner", "coder"]) -> Transcript:
     """The first message of every agent of a role: the same bytes throughout a run."""
     values = {"issue": issue_block(x.task), "repository": x.about}
-    if role == "planner":
-        values["places"] = x.places
+    more = {"planner": {"places": x.places}, "coder": {"code": x.shown}}
+    values |= more[role]
     return Transcript(render(role, **values).message)
 
 

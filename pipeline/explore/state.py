@@ -8,6 +8,7 @@ from pipeline.services import Services
 from pipeline.values import Plan, Stage, Synthesis, Task
 from sandbox.base import Environment, Workspace
 
+NO_CODE = "(nothing is shown: begin with `view`)"
 NO_PLACES = "(none known: begin with `list` and `search_text`)"
 
 
@@ -17,7 +18,8 @@ class Exploration:
 
     `about` tells agents how the repository is tested, the same words in every conversation.
     `code` searches the base commit, None when no index could be built. `places` tells planners
-    where to look first, the same words in every conversation too.
+    where to look first, `shown` shows coders the code that all plans are about; both are the same
+    words in every conversation too.
     """
 
     task: Task
@@ -27,6 +29,7 @@ class Exploration:
     about: str
     code: CodeSearch | None = None
     places: str = NO_PLACES
+    shown: str = NO_CODE
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Source: Prism, the four stages with the paper's counts 3 + 6 + 3 = 12 (method.md
 from functools import partial
 
 from pipeline.decide import assess, decide
-from pipeline.explore.code import write_patch
+from pipeline.explore.code import show_code, write_patch
 from pipeline.explore.sample import sample_contrast
 from pipeline.explore.state import Exploration, Explored
 from pipeline.explore.synthesize import synthesize
@@ -25,7 +25,7 @@ async def prism(x: Exploration) -> Decision:
     syntheses = await _syntheses(x, globals_[: config.n_synthesis], globals_ + locals_)
     explored = globals_ + locals_ + syntheses
     require_willing([each.exit_status for each in explored])
-    candidates, not_run = await _patches(x, explored)
+    candidates, not_run = await _patches(await show_code(x, explored), explored)
     require_willing([each.exit_status for each in candidates])
     ended = {each.exit_status for each in explored} | {each.exit_status for each in candidates}
     notes = lost_notes(explored, candidates)

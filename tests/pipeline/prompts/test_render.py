@@ -20,7 +20,7 @@ PROMPTS = {
     "completeness": {"issue", "plans", "code", "relations"},
     "risk": {"issue", "plans", "code"},
     "judge": {"issue", "spine", "plans", "reviews", "code"},
-    "coder": {"issue", "repository"},
+    "coder": {"issue", "repository", "code"},
     "coder_plan": {"plan"},
     "exclusions": {"issue", "tests"},
     "selector": {"issue", "repository", "patches", "tests"},
