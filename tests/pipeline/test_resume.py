@@ -1,84 +1,54 @@
 """Golden test 13: stopped after any event, a run resumes, decides the same, repeats nothing."""
 
-import asyncio
 import json
-import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from app.github.source import MirrorSource, local_source
+from emulator.model.recorded import script_of
 from pipeline.errors import NothingToReplay
-from pipeline.journal import JsonLinesJournal, read_events
-from pipeline.model.gateway import AnthropicModel
+from pipeline.journal import read_events
+from pipeline.recording import recorded
 from pipeline.replay import replay, stored_in
-from pipeline.resolve import resolve
-from pipeline.services import Json, PipelineStage, RunConfig, Services
-from pipeline.values import Decision, Task
-from sandbox.process import ProcessSandbox
+from pipeline.services import Json
+from pipeline.values import Decision
 from tests import small
 from tests.fakes import emulated_model
+from tests.recorded import CONFIG, Desk, opened
 
-# Five candidates: every stage and both kinds of prompt, in less than half of the time.
-CONFIG = RunConfig(n_global=2, n_local=1, n_synthesis=1)
-
-
-class Deaf:
-    """A Progress that hears nothing."""
-
-    async def update(self, stage: PipelineStage, done: int, total: int, note: str = "") -> None:
-        """Nothing."""
-
-
-@dataclass(frozen=True)
-class Desk:
-    """A repository with its environment, and a scripted model; everything but the journal."""
-
-    folder: Path
-    source: MirrorSource
-    url: str
-
-    async def run(self, journal: Path) -> Decision:
-        """One process's work on the run, recorded."""
-        ledger = JsonLinesJournal(journal, 10.0, "run")
-        task = Task("calc", 1, small.TITLE, small.BODY, self.source.base_commit)
-        sandbox = ProcessSandbox(data_dir=self.folder, allow=True)
-        async with AnthropicModel(
-            "key", self.url, "claude-sonnet-4-6", "", ledger, "run", recorder=ledger
-        ) as model:
-            services = Services(
-                "run", model, sandbox, self.source, ledger, ledger, Deaf(), CONFIG, recorder=ledger
-            )
-            return await resolve(task, services)
+Whole = tuple[Decision, list[str]]
 
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    """The tiny repository and the script in which half of the candidates are right."""
-    folder = small.write_files(tmp_path_factory.mktemp("calc"))
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "base"]):
-        who = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-        subprocess.run(["git", *who, *command], cwd=folder, check=True)
-    with local_source(folder) as source, emulated_model(small.script()) as url:
-        yield Desk(tmp_path_factory.mktemp("environments"), source, url)
+    """The tiny repository."""
+    with opened(tmp_path_factory.mktemp("desk")) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
-def whole(desk: Desk, tmp_path_factory: pytest.TempPathFactory) -> tuple[Decision, list[str]]:
+def url() -> Iterator[str]:
+    """A model with the script in which half of the candidates are right."""
+    with emulated_model(small.script()) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def whole(desk: Desk, url: str, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     """A run that nobody stopped, and the lines of its journal."""
     path = tmp_path_factory.mktemp("journal") / "run.jsonl"
-    decision = asyncio.run(desk.run(path))
+    decision = desk.run(path, url)
     return decision, path.read_text().splitlines(keepends=True)
 
 
-def resumed(desk: Desk, whole: tuple[Decision, list[str]], cut: int, path: Path) -> None:
+def resumed(desk: Desk, url: str, whole: Whole, cut: int, path: Path) -> None:
     """Resume after `cut` lines and half of the next one; then everything is as it was."""
     wanted, lines = whole
     half = lines[cut][: len(lines[cut]) // 2] if cut < len(lines) else ""
     path.write_text("".join(lines[:cut]) + half)
-    decision = asyncio.run(desk.run(path))
+    decision = desk.run(path, url)
     assert decision.ballot == wanted.ballot
     assert decision.patch == wanted.patch
     assert decision.evidence == wanted.evidence
@@ -100,23 +70,85 @@ def assert_nothing_repeated(events: list[Json]) -> None:
 
 @pytest.mark.parametrize("share", [0.55, 0.93])
 def test_a_run_stopped_somewhere_resumes(
-    desk: Desk, whole: tuple[Decision, list[str]], share: float, tmp_path: Path
+    desk: Desk, url: str, whole: Whole, share: float, tmp_path: Path
 ) -> None:
     """While it codes, while it verifies; the line that was being written is half."""
-    resumed(desk, whole, int(len(whole[1]) * share), tmp_path / "run.jsonl")
+    resumed(desk, url, whole, int(len(whole[1]) * share), tmp_path / "run.jsonl")
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
 def test_a_run_stopped_after_any_event_resumes(
-    desk: Desk, whole: tuple[Decision, list[str]], tmp_path: Path
+    desk: Desk, url: str, whole: Whole, tmp_path: Path
 ) -> None:
     """After each line of the journal there is."""
     for cut in range(len(whole[1]) + 1):
-        resumed(desk, whole, cut, tmp_path / f"{cut}.jsonl")
+        resumed(desk, url, whole, cut, tmp_path / f"{cut}.jsonl")
 
 
-def test_a_replay_reaches_the_same_winner(whole: tuple[Decision, list[str]]) -> None:
+def test_a_recording_played_again_is_the_same_run(desk: Desk, whole: Whole, tmp_path: Path) -> None:
+    """From a fresh start with no model but the record: the same answers, the same decision."""
+    decision, lines = whole
+    with emulated_model(script_of("".join(lines))) as url:
+        again = desk.run(tmp_path / "again.jsonl", url)
+    assert again.ballot == decision.ballot
+    assert again.patch == decision.patch
+    text = (tmp_path / "again.jsonl").read_text()
+    assert answers(text) == answers("".join(lines))
+
+
+def answers(text: str) -> dict[str, Json]:
+    """What the model said, by address."""
+    found = recorded(read_events(text))
+    return {each.address: each.data["reply"] for each in found if each.kind == "call"}
+
+
+def test_a_fork_sends_its_parents_bytes(whole: Whole) -> None:
+    """Golden test 14, on the whole run: tools, system and prefix are those of the parent's call."""
+    calls = {
+        each.address: each.data
+        for each in recorded(read_events("".join(whole[1])))
+        if each.kind == "call"
+    }
+    fork, parent = calls["local/L1.1/0"], calls["global/G1/3"]
+    assert json.dumps([fork["tools"], fork["system"]]) == json.dumps(
+        [parent["tools"], parent["system"]]
+    )
+    branch, trunk = blocks(fork), blocks(parent)
+    shared = next(n for n, (a, b) in enumerate(zip(branch, trunk, strict=False)) if a != b)
+    own = branch[shared:]
+    assert shared > 3
+    assert all('"type": "text"' in block for block in own), "only the new order is not shared"
+    assert len(own) <= 2
+
+
+def blocks(data: Json) -> list[str]:
+    """The bytes of a call's messages, block by block."""
+    said: list[Any] = [block for each in data["messages"] for block in each["content"]]
+    return [json.dumps(block) for block in said]
+
+
+def test_a_recording_holds_calls_and_tool_results(whole: Whole) -> None:
+    """Requests can be read as they were put; tool results stand beside the calls they answer."""
+    records = list(recorded(read_events("".join(whole[1]))))
+    calls = {each.address: each.data for each in records if each.kind == "call"}
+    tools = [each for each in records if each.kind == "tool"]
+    request = calls["code/S1/1"]
+    assert small.TITLE in json.dumps(request["messages"][0])
+    assert {"view", "edit", "submit"} <= {tool["name"] for tool in request["tools"]}
+    assert {each.address for each in tools} <= calls.keys()
+    shown = {each.data["id"]: each.data["observation"] for each in tools}
+    sent = {
+        block["tool_use_id"]: block["content"]
+        for message in calls["code/S1/3"]["messages"]
+        for block in message["content"]
+        if block["type"] == "tool_result"
+    }
+    assert sent
+    assert {name: shown[name] for name in sent} == sent
+
+
+def test_a_replay_reaches_the_same_winner(whole: Whole) -> None:
     """From the items alone: candidates, evidence and ballot are those of the decision."""
     decision, lines = whole
     again = replay(stored_in(read_events("".join(lines))))
@@ -130,7 +162,7 @@ def test_a_replay_reaches_the_same_winner(whole: tuple[Decision, list[str]]) -> 
 
 
 def test_a_replay_of_any_beginning_says_what_is_missing(
-    whole: tuple[Decision, list[str]],
+    whole: Whole,
 ) -> None:
     """It never fails otherwise, and never claims the winner of a run that has none."""
     decision, lines = whole
@@ -149,7 +181,7 @@ def test_a_replay_of_any_beginning_says_what_is_missing(
     assert begun > 1
 
 
-def test_a_changed_journal_is_noticed(whole: tuple[Decision, list[str]]) -> None:
+def test_a_changed_journal_is_noticed(whole: Whole) -> None:
     """Evidence that somebody edited shows as another winner and as what differs."""
     decision, lines = whole
     changed = []

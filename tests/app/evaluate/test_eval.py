@@ -107,11 +107,26 @@ def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
     return process.returncode, output
 
 
-def test_killed_in_the_second_instance_it_goes_on_there(bench: Bench) -> None:
-    """Golden test 13 with a real kill: what was finished is neither run nor paid again."""
-    rows = [bench.row(FIRST), bench.row(SECOND)]
+def test_an_instance_becomes_a_prediction(bench: Bench) -> None:
+    """Half lines of an earlier start are mended, what it finished is skipped."""
     done = {"instance_id": FIRST, "model_name_or_path": "prism", "model_patch": ""}
     bench.predictions.write_text(json.dumps(done) + '\n{"instance_id": "half')
+    code, output = ended(bench.start([bench.row(FIRST), bench.row(SECOND)], "--record"))
+    assert code == 0, output
+    assert "1 of 2 instances are finished already." in output
+    assert ": 3 of 3 agree in 1 groups" in output
+    assert "2 predictions, 1 with a patch" in output
+    assert_harness_takes(bench)
+    for path in bench.folder.rglob("*.jsonl"):
+        text = path.read_text()
+        assert path.name == "instances.jsonl" or "SECRET" not in text, path
+        assert "sk-key-of-the-test" not in text, path
+
+
+@pytest.mark.nightly
+def test_killed_it_goes_on_where_it_was(bench: Bench) -> None:
+    """Golden test 13 with a real kill: what was finished is neither run nor paid again."""
+    rows = [bench.row(SECOND)]
     bench.order("hold", address="code/S2/1")
     killed = bench.start(rows, "--record")
     while "code/S2/1" not in bench.calls():
@@ -126,17 +141,10 @@ def test_killed_in_the_second_instance_it_goes_on_there(bench: Bench) -> None:
     before = len(bench.calls())
     code, output = ended(bench.start(rows, "--record"))
     assert code == 0, output
-    assert "1 of 2 instances are finished already." in output
-    assert ": 3 of 3 agree in 1 groups" in output
-    assert "2 predictions, 1 with a patch" in output
+    assert "1 predictions, 1 with a patch" in output
     again = {address.rpartition("/")[0] for address in bench.calls()[before:]}
     assert {"global/G1", "local/L1.1", "synthesis/S1"} <= finished
     assert not again & finished
-    assert_harness_takes(bench)
-    for path in bench.folder.rglob("*.jsonl"):
-        text = path.read_text()
-        assert path.name == "instances.jsonl" or "SECRET" not in text, path
-        assert "sk-key-of-the-test" not in text, path
 
 
 def assert_harness_takes(bench: Bench) -> None:
