@@ -131,6 +131,7 @@ def figures(runs: Sequence[Run], workers: int) -> dict[str, dict[str, float | st
         rows[run.scenario] = {
             "cached_share": round(found.cached_share, 4),
             "billed_share": round(found.billed_share, 4),
+            "billed_share_of_turns": round(found.strict_share, 4),
             "calls": found.calls,
             "input_tokens": found.input,
             "read_tokens": found.read,
@@ -139,6 +140,7 @@ def figures(runs: Sequence[Run], workers: int) -> dict[str, dict[str, float | st
             "usd": round(found.usd, 4),
             "alone_calls": found.alone_calls,
             "alone_tokens": found.alone,
+            "script_tokens": found.script,
             "critical_calls": critical_path(run.calls, workers),
             "critical_calls_unbounded": critical_path(run.calls, len(run.calls)),
             "seconds": round(run.seconds, 1),
@@ -161,10 +163,11 @@ def show(runs: Sequence[Run], rows: dict[str, dict[str, float | str]]) -> None:
         console.print(table)
         row = rows[run.scenario]
         console.print(
-            f"cached {row['cached_share']:.1%} (goal ≥ {CACHED_GOAL:.0%}), billed "
-            f"{row['billed_share']:.1%} of {row['alone_tokens']} tokens in {row['alone_calls']} "
-            f"calls alone (goal ≤ {BILLED_GOAL:.0%}); {row['critical_calls']} of {row['calls']} "
-            f"calls on the critical path, {row['critical_calls_unbounded']} with all agents at once"
+            f"cached {row['cached_share']:.1%} (goal ≥ {CACHED_GOAL:.0%}); billed "
+            f"{row['billed_share']:.1%} of the same script without cache and forks (goal ≤ "
+            f"{BILLED_GOAL:.0%}), {row['billed_share_of_turns']:.1%} of its agents' turns alone; "
+            f"{row['critical_calls']} of {row['calls']} calls on the critical path, "
+            f"{row['critical_calls_unbounded']} with all agents at once"
         )
 
 

@@ -46,7 +46,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Ours and twelve agents' alone. `alone` bills every token of theirs in full."""
+    """Ours and that of twelve agents alone, every token of theirs billed in full.
+
+    `alone` are their own turns, `script` these and the same verdicts as ours.
+    """
 
     calls: int
     input: int
@@ -56,6 +59,7 @@ class Account:
     usd: float
     alone_calls: int
     alone: int
+    script: int
 
     @property
     def cached_share(self) -> float:
@@ -64,7 +68,12 @@ class Account:
 
     @property
     def billed_share(self) -> float:
-        """Our billed input over theirs."""
+        """Our billed input over that of the same script with caching off and no forks."""
+        return self.billed / self.script if self.script else 0.0
+
+    @property
+    def strict_share(self) -> float:
+        """Our billed input, verdicts included, over their own turns alone."""
         return self.billed / self.alone if self.alone else 0.0
 
 
@@ -97,7 +106,7 @@ def account(calls: Sequence[Call], kept: Mapping[str, tuple[str, int]]) -> Accou
 
     An agent alone plans and codes by itself: the planner's turns of a global candidate; for a
     local one the kept turns of its parent, made again, and its own; of all of them the coder's.
-    No verdict, guide or review is charged to it, and nothing is read from a cache.
+    Nothing is read from a cache. Verdicts, guides and reviews are counted in `script` only.
     """
     turns: dict[tuple[str, str], list[Call]] = defaultdict(list)
     for call in calls:
@@ -106,6 +115,7 @@ def account(calls: Sequence[Call], kept: Mapping[str, tuple[str, int]]) -> Accou
     alone = [call for (stage, _), found in turns.items() if stage in _ALONE for call in found]
     for parent, count in kept.values():
         alone += turns["global", parent][:count]
+    verdicts = [call for call in calls if not call.is_agent]
     return Account(
         calls=len(calls),
         input=sum(call.input for call in calls),
@@ -117,6 +127,7 @@ def account(calls: Sequence[Call], kept: Mapping[str, tuple[str, int]]) -> Accou
         ),
         alone_calls=len(alone),
         alone=sum(call.input for call in alone),
+        script=sum(call.input for call in (*alone, *verdicts)),
     )
 
 

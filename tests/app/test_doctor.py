@@ -173,6 +173,11 @@ async def test_a_database_that_cannot_be_reached(practice: Practice, tmp_path: P
         ({"anthropic_api_key": "refused"}, "ANTHROPIC_API_KEY"),
         ({"anthropic_base_url": f"http://127.0.0.1:{free_port()}"}, "ANTHROPIC_BASE_URL"),
         ({"model": "unheard-of"}, "PRISM_PRICES"),
+        ({"fallback_model": "unheard-of"}, "PRISM_PRICES"),
+        ({"models": '{"judge": "unheard-of"}'}, "PRISM_PRICES"),
+        ({"models": '{"jugde": "claude-opus-4-8"}'}, "The roles are"),
+        ({"shares": '{"codes": 1}'}, "neither a stage nor a role"),
+        ({"provider": "bedrock", "bedrock_base_url": "http://127.0.0.1:1"}, "AWS_REGION"),
     ],
 )
 async def test_a_model_that_does_not_answer(
@@ -180,6 +185,19 @@ async def test_a_model_that_does_not_answer(
 ) -> None:
     """Missing key, refused key, no host, no price: each names what to set."""
     assert named in await practice.complaint("model", **changes)
+
+
+async def test_it_shows_who_answers_what(practice: Practice) -> None:
+    """Every model with the roles it is named for; each of them is asked."""
+    _, lines = await practice.examine(
+        models='{"judge": "claude-opus-4-8"}',
+        verdict_model="claude-haiku-4-5",
+        fallback_model="claude-haiku-4-5",
+    )
+    found = lines["model"]
+    assert "claude-sonnet-4-6 (default)" in found
+    assert "claude-opus-4-8 (judge)" in found
+    assert "claude-haiku-4-5 (verdict, fallback)" in found
 
 
 async def test_the_apps_key_belongs_to_another_app(practice: Practice, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from app.jobs.slice import work
 from app.ledger import runs
 from app.ledger.engine import writing
 from app.ledger.errors import Fenced
-from app.ledger.runs import MAX_CRASHES, Claim, NewRun, Run
+from app.ledger.runs import MAX_CRASHES, WAITING, Claim, NewRun, Run
 from pipeline.errors import ModelUnavailable
 
 TIMES = Times(lease_s=60, reconnect_s=0.2)
@@ -85,6 +85,20 @@ async def test_not_now_gives_the_run_back(
     assert await runs.claim(ledger, claim.run.id, "worker-2", 60) is None
     await asyncio.sleep(earliest + 0.05)
     assert (await _again(ledger, claim)).run.crash_count == 0
+
+
+async def test_a_run_that_waits_for_the_provider_says_so(ledger: AsyncEngine, claim: Claim) -> None:
+    """It stays its issue's active run under that state, and runs again when it is claimed."""
+
+    async def body(_: Claim) -> RunEnd:
+        raise Later(1.0, "overloaded", WAITING)
+
+    assert await work(ledger, claim, TIMES, body) == "released"
+    run = await _run(ledger, claim)
+    assert (run.state, run.is_active, run.released) == (WAITING, True, True)
+    await asyncio.sleep(1.05)
+    again = (await _again(ledger, claim)).run
+    assert (again.state, again.crash_count) == ("running", 0)
 
 
 async def test_an_unexpected_error_is_a_crash(ledger: AsyncEngine, claim: Claim) -> None:

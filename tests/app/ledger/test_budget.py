@@ -16,6 +16,7 @@ from app.ledger.engine import reading
 from app.ledger.errors import Fenced, LedgerError
 from app.ledger.runs import Claim, NewRun
 from app.ledger.tables import call
+from pipeline.caps import Caps
 from pipeline.errors import BudgetExhausted
 from pipeline.services import Budget, CallAddress
 from pipeline.values import Usage
@@ -49,6 +50,37 @@ async def test_a_call_that_does_not_fit_is_refused_before_it_is_made(budget: Sql
     await budget.settle(handle, Usage(cost_usd=0.5), "end_turn")
     await budget.reserve(_address(3), "h", 3.5)
     assert await _committed(budget) == pytest.approx(5.0)
+
+
+async def test_tokens_and_shares_are_limits_too(ledger: AsyncEngine, claim: Claim) -> None:
+    """Reserved tokens count until the real ones are known; a stage and a role have their part."""
+    caps = Caps(tokens=1000, shares={"global": 0.5, "judge": 0.1})
+    budget = SqlBudget(ledger, claim.run.id, claim.epoch, caps)
+    handle = await budget.reserve(_address(0), "h", 2.0, tokens=900, role="planner")
+    with pytest.raises(BudgetExhausted, match="1000 tokens"):
+        await budget.reserve(_address(1), "h", 0.1, tokens=101, role="planner")
+    await budget.settle(handle, Usage(1, 100, 0, 10, 2.0), "end_turn")
+    await budget.reserve(_address(1), "h", 0.5, tokens=890, role="planner")
+    with pytest.raises(BudgetExhausted, match="share of global"):
+        await budget.reserve(_address(2), "h", 0.1, role="planner")
+    judge = CallAddress("synthesis", "S1", "judge")
+    with pytest.raises(BudgetExhausted, match="share of judge"):
+        await budget.reserve(judge, "h", 0.51, role="judge")
+    await budget.reserve(judge, "h", 0.5, role="judge")
+
+
+async def test_cost_is_told_by_stage(budget: SqlBudget) -> None:
+    """Each stage its calls; together they are what the run has cost."""
+    for stage, usd in (("global", 0.2), ("code", 0.5), ("code", 0.25)):
+        at = CallAddress(stage, "X", str(usd))
+        handle = await budget.reserve(at, "h", 1.0, role="coder")
+        await budget.settle(handle, Usage(1, 100, 80, 20, usd), "end_turn")
+    await budget.reserve(CallAddress("verify", "exclusions", "x"), "h", 0.1)
+    assert await budget.stages() == {
+        "code": Usage(2, 200, 160, 40, 0.75),
+        "global": Usage(1, 100, 80, 20, 0.2),
+    }
+    assert (await budget.spent()).cost_usd == pytest.approx(0.95)
 
 
 async def test_parallel_calls_cannot_overspend(budget: SqlBudget) -> None:
