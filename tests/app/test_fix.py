@@ -15,6 +15,8 @@ from emulator.model.script import load
 from emulator.model.server import create_app
 from emulator.scenarios.scenario import load as load_scenario
 from emulator.serving import serving
+from pipeline.journal import read_events
+from pipeline.recording import recorded
 from tests import small
 from tests.images import remove_environments
 
@@ -130,8 +132,12 @@ def test_a_local_repository_without_an_engine(desk: Desk) -> None:
     """The patch goes to the screen, the report says what was not isolated; HEAD stays as it was."""
     before = git(desk.repository, "status", "--porcelain", "--branch")
     report = desk.folder / "report.md"
-    ended = desk.fix("--report", str(report), PRISM_SANDBOX="process")
+    journal = desk.folder / "journal.jsonl"
+    record = ["--record", str(journal)]
+    ended = desk.fix("--report", str(report), *record, PRISM_SANDBOX="process")
     assert ended.returncode == 0, ended.stderr
+    kept = [each for each in recorded(read_events(journal.read_text())) if each.kind == "call"]
+    assert len(kept) == desk.calls()
     (desk.folder / "out.patch").write_text(ended.stdout)
     files = applied(desk.repository, desk.folder / "out.patch", desk.folder / "got")
     names: dict[str, object] = {}
@@ -207,6 +213,7 @@ def test_a_failed_setup_shows_why(desk: Desk) -> None:
         (["--commit", "no-such-branch"], {}, "`no-such-branch`"),
         (["--out", "/nonexistent/x.patch"], {}, "/nonexistent/x.patch"),
         (["--report", "{folder}"], {}, "cannot be written"),
+        (["--record", "{folder}/other.jsonl"], {}, "--record writes the journal, too"),
         ([], {"ANTHROPIC_API_KEY": ""}, "ANTHROPIC_API_KEY"),
         ([], {"PRISM_SANDBOX": "docker", "DOCKER_HOST": "unix:///nonexistent"}, "DOCKER_HOST"),
     ],
