@@ -18,6 +18,7 @@ from pipeline.model.pace import LocalPace, Pace
 from pipeline.model.prices import Price, price_of
 from pipeline.model.roles import VERDICT, RoleModels
 from pipeline.model.shape import STOP_REASONS, oddity, read_usage
+from pipeline.model.warming import Warming
 from pipeline.model.wire import body_of, estimated_tokens, lives_an_hour, request_hash
 from pipeline.records import call_data
 from pipeline.services import Budget, CallAddress, Json, ModelReply, ModelRequest, Recorder
@@ -64,6 +65,7 @@ class AnthropicModel:
     fallback: str = ""
     provider: Provider = field(default_factory=Provider)
     traffic: Traffic = field(default_factory=Traffic)
+    _warming: Warming = field(default_factory=Warming, init=False, repr=False)
     _client: Client | None = field(default=None, init=False, repr=False)
     _without: set[tuple[str, str]] = field(default_factory=set, init=False, repr=False)
     _odd: int = field(default=0, init=False, repr=False)
@@ -237,7 +239,11 @@ class AnthropicModel:
         if self._client is None:
             self._client = open_client(self.provider, self.api_key, self.base_url)
         try:
-            async with self._client.messages.stream(**body, extra_headers=headers) as stream:
+            async with (
+                self._warming.after_first(body) as begun,
+                self._client.messages.stream(**body, extra_headers=headers) as stream,
+            ):
+                begun()
                 message = await stream.get_final_message()
             answer: dict[str, Json] = message.to_dict(mode="json", warnings=False)
         except Exception as error:  # the SDK lets its HTTP library's errors through
