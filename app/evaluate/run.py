@@ -78,6 +78,8 @@ def run_evaluation(settings: Settings, wanted: Evaluation) -> int:
     that cannot work, and what would befall every instance: a key that is refused, an engine that
     is away, a model API that does not answer.
     """
+    if wanted.host and not wanted.host.startswith(("https://", "http://")):
+        raise SettingsError("--fetch-from must be an address like https://github.com.")
     instances, bad = _chosen(wanted)
     require_data_dir(settings)
     wanted.state.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -150,18 +152,15 @@ class _Run:
     def _source(self, instance: Instance) -> Iterator[MirrorSource]:
         """The repository at the base commit: from `repos`, else from the host."""
         name = instance.repo.replace("/", "__")
-        folders = (
-            (self.wanted.repos / f"{name}.git", self.wanted.repos / name)
-            if (self.wanted.repos)
-            else ()
-        )
+        repos = self.wanted.repos
+        folders = () if repos is None else (repos / f"{name}.git", repos / name)
         for folder in folders:
             if folder.is_dir():
                 with local_source(folder, instance.base_commit) as source:
                     yield source
                 return
         if not self.wanted.host:
-            where = f"in {self.wanted.repos}" if self.wanted.repos else "and no --repos was named"
+            where = f"in {repos}" if repos else "and no --repos was named"
             raise MirrorFailed(f"There is no {name}.git {where}; nothing is fetched.")
         mirror = Mirror(self.wanted.state.absolute() / "mirrors" / f"{name}.git", f"eval/{name}")
         remote = Remote(self.wanted.host.rstrip("/"), instance.repo)
