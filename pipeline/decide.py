@@ -27,13 +27,17 @@ from sandbox.patch.patch import combine, paths
 
 @dataclass(frozen=True, slots=True)
 class Assessed:
-    """Candidates, what is known of each, and the ballot over it."""
+    """Candidates, what is known of each, and the ballot over it.
+
+    `has_suite` tells whether any test passed twice on the base.
+    """
 
     candidates: tuple[Candidate, ...]
     evidence: Mapping[str, Evidence]
     reproductions: tuple[Reproduced, ...]
     exclusions: tuple[Exclusion, ...]
     ballot: Ballot
+    has_suite: bool
 
 
 async def assess(x: Exploration, candidates: tuple[Candidate, ...]) -> Assessed:
@@ -44,7 +48,8 @@ async def assess(x: Exploration, candidates: tuple[Candidate, ...]) -> Assessed:
     exclusions = await find_exclusions(x.services, x.task, x.environment, candidates)
     evidence, reproductions = await verify_pool(x.services, x.environment, candidates, exclusions)
     nothing = Ballot((), (), None, "")
-    seen = Assessed(candidates, evidence, reproductions, exclusions, nothing)
+    has_suite = bool(x.environment.stable_passes)
+    seen = Assessed(candidates, evidence, reproductions, exclusions, nothing, has_suite)
     return replace(seen, ballot=_vote(x, seen))
 
 
@@ -99,7 +104,7 @@ def _vote(x: Exploration, pool: Assessed, contest: Contest | None = None) -> Bal
         pool.candidates,
         pool.evidence,
         pool.reproductions,
-        has_suite=bool(x.environment.stable_passes),
+        has_suite=pool.has_suite,
         require_tests=x.services.config.require_tests,
         rule=x.services.config.vote,
         contest=contest,

@@ -6,6 +6,7 @@ Source: the presets of method.md §2.3.5. Planning is always the paper's; coders
 from collections.abc import Sequence
 
 from pipeline.choose.gate import counted
+from pipeline.choose.settle import settled
 from pipeline.decide import Assessed
 from pipeline.explore.state import Explored
 from pipeline.services import RunConfig
@@ -34,19 +35,31 @@ def waves(config: RunConfig, explored: Sequence[Explored]) -> tuple[Wave, ...]:
 
 
 def enough(config: RunConfig, pool: Assessed, remaining: int) -> str:
-    """Why the `remaining` plans need no coder, "" when they do."""
+    """Why the `remaining` plans need no coder, "" when they do.
+
+    Integrated plans share what they were made from, so all of them have to agree; later on
+    `settled` of the choosing part decides.
+    """
     if any(each.exit_status == "budget" for each in pool.candidates):
         return "the budget is used up"
     if config.effort == "adaptive" and all(each.stage == "synthesis" for each in pool.candidates):
         return _integrated_agree(pool)
-    return ""
+    return settled(
+        pool.candidates,
+        pool.evidence,
+        pool.reproductions,
+        has_suite=pool.has_suite,
+        remaining=remaining,
+        require_tests=config.require_tests,
+        rule=config.vote,
+    )
 
 
 def _integrated_agree(pool: Assessed) -> str:
     """Why the integrated candidates alone settle a run, "" when they do not.
 
-    They do when at least two pass the gate, all that pass made the same change, and no evidence
-    for it is missing: the suite ran, and it passes a reproduction that counts.
+    They do when at least two pass the gate, all that pass stand in one cluster, and no evidence
+    for the winner is missing: the suite ran, and it passes a reproduction that counts.
     """
     ballot, winner = pool.ballot, pool.ballot.winner
     gated = {each.candidate for each in ballot.gates if each.ok}
@@ -58,8 +71,7 @@ def _integrated_agree(pool: Assessed) -> str:
     if not (seen.regression_ran and witnessed):
         return ""
     return (
-        f"{len(gated)} integrated candidates made the same change and pass every check, "
-        "and no evidence is missing"
+        f"{len(gated)} integrated candidates agree and pass every check, and no evidence is missing"
     )
 
 

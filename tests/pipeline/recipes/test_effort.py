@@ -24,6 +24,10 @@ from tests import small
 from tests.played import Ran, play
 
 PLAN = Plan("s", Solution("r", "e", "m", ()), ())
+# Both halves by way of a third function: nothing that is run tells it from the plain repair.
+ELSEWHERE = small.FIXED.replace("return x * 2", "return times(x, 2)") + (
+    "\n\ndef times(x, n):\n    return x * n\n"
+)
 STAGES = {"G": "global", "L": "local", "S": "synthesis"}
 
 
@@ -95,7 +99,7 @@ def pool(
     }
     tests = (test,) if shown else ()
     ballot = vote(candidates, evidence, tests, has_suite=ran)
-    return Assessed(candidates, evidence, tests, (), ballot)
+    return Assessed(candidates, evidence, tests, (), ballot, ran)
 
 
 @pytest.mark.parametrize(
@@ -114,6 +118,14 @@ def pool(
 def test_integrated_candidates_settle_an_adaptive_run(seen: Assessed, is_enough: bool) -> None:
     """Two that pass with the same change and full evidence, and none that passes with another."""
     assert bool(enough(RunConfig(effort="adaptive"), seen, 9)) is is_enough
+
+
+def test_independent_agreement_with_full_evidence_ends_a_run() -> None:
+    """Beyond the integrated plans two separate explanations that agree are enough, one is not."""
+    for config in (RunConfig(effort="adaptive"), RunConfig(stop_early=True)):
+        assert "separate explanations" in enough(config, pool("a", "b", "a", by="G"), 3)
+        assert enough(config, pool("a", "b", "c", by="G"), 3) == ""
+        assert enough(config, pool("a", "b", "a", by="G", shown=False), 3) == ""
 
 
 def test_a_used_up_budget_ends_every_effort() -> None:
@@ -143,7 +155,7 @@ async def test_lean_and_adaptive_stop_at_agreeing_syntheses(
     source: MirrorSource, environments: Path, tmp_path: Path
 ) -> None:
     """Both code the two integrated plans, decide for their change, and say what was not run."""
-    for effort, reason in (("lean", "effort `lean`"), ("adaptive", "same change")):
+    for effort, reason in (("lean", "effort `lean`"), ("adaptive", "agree and pass")):
         ran = await run(effort, source, environments, tmp_path / effort)  # type: ignore[arg-type] # one of three
         assert coded(ran) == {"S1", "S2"}
         assert (ran.decision.outcome, ran.decision.ballot.winner) == ("patch", "S1")
@@ -158,7 +170,7 @@ async def test_lean_and_adaptive_stop_at_agreeing_syntheses(
 @pytest.mark.parametrize(
     ("changes", "outcome"),
     [
-        pytest.param({"S2": {"patch": small.patch(small.OTHER_FIX)}}, "patch", id="disagree"),
+        pytest.param({"S2": {"patch": small.patch(ELSEWHERE)}}, "patch", id="disagree"),
         pytest.param(
             {name: {"patch": small.patch(small.BREAKS_ZERO)} for name in ("S1", "S2")},
             "patch",
