@@ -94,6 +94,8 @@ class Settings:
     anthropic_api_key: str = field(default="", repr=False)  # ANTHROPIC_API_KEY
     anthropic_base_url: str = "https://api.anthropic.com"  # ANTHROPIC_BASE_URL
     bedrock_token: str = field(default="", repr=False)  # AWS_BEARER_TOKEN_BEDROCK
+    aws_secret_key: str = field(default="", repr=False)  # AWS_SECRET_ACCESS_KEY: kept out of texts
+    aws_session_token: str = field(default="", repr=False)  # AWS_SESSION_TOKEN: the same
     bedrock_region: str = ""  # AWS_REGION
     bedrock_base_url: str = ""  # ANTHROPIC_BEDROCK_BASE_URL ("" = the region's)
     vertex_project: str = ""  # ANTHROPIC_VERTEX_PROJECT_ID
@@ -183,6 +185,8 @@ def _model(get: "_Reader", default: Settings) -> dict[str, Any]:
         "anthropic_api_key": get.text("ANTHROPIC_API_KEY"),
         "anthropic_base_url": get.text("ANTHROPIC_BASE_URL", default.anthropic_base_url),
         "bedrock_token": get.text("AWS_BEARER_TOKEN_BEDROCK"),
+        "aws_secret_key": get.text("AWS_SECRET_ACCESS_KEY"),
+        "aws_session_token": get.text("AWS_SESSION_TOKEN"),
         "bedrock_region": get.text("AWS_REGION"),
         "bedrock_base_url": get.text("ANTHROPIC_BEDROCK_BASE_URL"),
         "vertex_project": get.text("ANTHROPIC_VERTEX_PROJECT_ID"),

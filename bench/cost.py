@@ -26,6 +26,7 @@ from rich.table import Table
 
 from app.github.source import MirrorSource, local_source
 from app.index.background import run_index
+from app.logs import configure_logs
 from app.services import open_backend, open_model
 from app.settings import Settings, read_settings
 from bench.cost_account import Account, Call, account, by_stage, critical_path, read_calls
@@ -71,8 +72,9 @@ async def played(name: str, folder: Path, cache: Path) -> Run:
     with serving(create_app(answers)) as url, local_source(tree) as source:
         environ = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "key"}
         settings = read_settings(
-            {**os.environ, "PRISM_DATA_DIR": str(folder / "data"), "PRISM_MODELS": "", **environ}
+            {**os.environ, "PRISM_DATA_DIR": str(folder / "data"), "LOG_LEVEL": "error", **environ}
         )
+        configure_logs(settings)  # to stderr: stdout is the result's
         task = Task(name, 1, scenario.title, scenario.body, source.base_commit)
         journal = JsonLinesJournal(folder / "journal.jsonl", LIMIT_USD)
         began = time.monotonic()

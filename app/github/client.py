@@ -310,7 +310,8 @@ class GitHubRepo:
 def secrets_of(settings: Settings) -> tuple[str, ...]:
     """What must never appear in a text: the server's own secrets, a key's lines one by one."""
     lines = [line for line in settings.private_key.split() if len(line) >= 40]
-    return (settings.webhook_secret, settings.anthropic_api_key, *lines)
+    clouds = (settings.bedrock_token, settings.aws_secret_key, settings.aws_session_token)
+    return (settings.webhook_secret, settings.anthropic_api_key, *filter(None, clouds), *lines)
 
 
 class _Strategy(BaseAuthStrategy):

@@ -44,6 +44,7 @@ _SHAPES = (
     ("a Stripe key", "sk_", r"(?:live|test)_[A-Za-z0-9]{16}"),
     ("a Stripe key", "rk_", r"(?:live|test)_[A-Za-z0-9]{16}"),
     ("a Stripe secret", "whsec_", r"[A-Za-z0-9+/]{32}"),
+    ("a Bedrock key", "ABSK", r"[A-Za-z0-9+/]{60}"),
     ("an Anthropic key", "sk-ant-", r"[A-Za-z0-9_-]{20}"),
     ("an OpenAI key", "sk-", r"(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40}"),
     ("an OpenAI key", "sk-", r"[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}"),

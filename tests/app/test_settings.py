@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.github.client import secrets_of
 from app.settings import SettingsError, read_settings, require_data_dir, require_webhook_secret
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----"
@@ -105,3 +106,13 @@ def test_an_enterprise_host_is_used_for_pages_and_api() -> None:
 def test_only_loopback_counts_as_a_local_model(url: str, local: bool) -> None:
     """The process backend depends on this answer, so look-alikes must not pass."""
     assert read_settings({"ANTHROPIC_BASE_URL": url}).model_is_local is local
+
+
+def test_every_key_of_a_provider_is_kept_out_of_texts() -> None:
+    """What the server publishes is checked for them, and a printed settings object hides them."""
+    names = ("ANTHROPIC_API_KEY", "AWS_BEARER_TOKEN_BEDROCK", "AWS_SECRET_ACCESS_KEY")
+    environ = {name: f"value-of-{name}" for name in (*names, "AWS_SESSION_TOKEN")}
+    settings = read_settings(environ)
+    assert set(environ.values()) <= set(secrets_of(settings))
+    assert not any(value in repr(settings) for value in environ.values())
+    assert "" not in secrets_of(read_settings({"WEBHOOK_SECRET": "w", "ANTHROPIC_API_KEY": "a"}))

@@ -32,6 +32,7 @@ KEYS = [
     "xoxb-1234567890-1234567890-" + A36[:20],
     "hooks.slack.com/services/T12345678/B1/x",
     "AIza" + A36[:35],
+    "ABSK" + A36 + A36,
     "sk_live_" + A36,
     "sk-ant-api03-" + A36,
     "sk-proj-" + A36 + A36,
