@@ -6,10 +6,13 @@ from collections import Counter
 from pathlib import Path
 
 import httpx
+import pytest
 
 from app.intake.signature import sign
+from app.ledger.runs import Run
 from app.replay import SAME, replay_run
 from app.settings import Settings
+from emulator.model.scripted import say
 from pipeline.journal import read_events
 from pipeline.recording import recorded
 from tests import small
@@ -127,21 +130,43 @@ async def test_a_missing_model_key_is_told_on_the_issue(tmp_path: Path) -> None:
 
 
 async def test_a_refused_key_parks_the_run_until_somebody_acts(tmp_path: Path) -> None:
-    """It waits without a crash or an attempt more, says so once in the log, and then goes on."""
-    async with installed(tmp_path, small.script(), PRISM_SWEEP_SECONDS="1") as prism:
-        await prism.model("POST", "faults", {"kind": "401", "times": 2})
+    """It waits without a crash, the issue says for what, and the log has it once."""
+    script = small.script()
+    async with installed(
+        tmp_path, script, ANTHROPIC_API_KEY="refused", PRISM_SWEEP_SECONDS="1"
+    ) as (prism):
         prism.label()
 
-        async def parked() -> bool:
+        async def parked_twice() -> Run | None:
             run = await prism.run()
-            return run is not None and run.state == "waiting_provider"
+            parked = run is not None and run.state == "waiting_provider" and run.epoch > 1
+            return run if parked else None
 
-        await prism.until(parked)
-        run = await prism.ended()
-
-        assert (run.state, run.crash_count) == ("done", 0), run.outcome
+        run = await prism.until(parked_twice)
+        assert (run.crash_count, run.released) == (0, True)
+        (comment,) = prism.comments
+        assert "is waiting" in comment.body
+        assert "key" in comment.body
         log = prism.processes.tail("worker1", 10_000)
         assert log.count("Runs wait for the model provider") == 1
+
+
+@pytest.mark.nightly
+async def test_a_model_that_declines_ends_the_run_in_neutral_words(tmp_path: Path) -> None:
+    """Half of the samples refused: nothing of the answers is shown, nothing is asked again."""
+    said = {"content": [say("I will not touch cursed code.")], "stop_reason": "refusal"}
+    script = {**small.script(), **{f"global/G{k}/0": said for k in (1, 2, 3)}}
+    async with installed(tmp_path, script) as prism:
+        prism.label()
+        run = await prism.ended()
+
+        assert run.state == "refused", run.outcome
+        (comment,) = prism.comments
+        assert "declined" in comment.body
+        assert "cursed" not in comment.body + str(run.outcome)
+        addresses = [each["address"] for each in await prism.calls()]
+        assert len(addresses) == len(set(addresses))
+        assert prism.pulls == []
 
 
 async def test_a_model_that_does_not_answer_is_waited_for(tmp_path: Path) -> None:
