@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 
-from pipeline.choose.canonical.canonical import canonical
+from pipeline.choose.canonical.canonical import canonical_change
 from pipeline.choose.canonical.units import changed
 from pipeline.choose.lines import normal_lines
 from sandbox.patch.patch import FilePatch, parse
@@ -71,8 +71,8 @@ def _unit_entries(path: str, before: str, after: str) -> list[Entry] | None:
     if units is None:
         return None
     for name, was, now in units:
-        forms = canonical(now)
-        if canonical(was) != forms:
+        forms = canonical_change(was, now)
+        if forms is not None:
             found.append((path, "unit", name, *forms))
     return found
 
