@@ -1,6 +1,6 @@
 """How often the chosen patch is right: the product's vote beside other rules, in one run.
 
-    python -m bench.voting --pool FILE [--draws FILE] [--repos DIR] [--json]
+    python bench/voting.py --pool FILE [--draws FILE] [--repos DIR] [--json]
 
 A pool is a JSON-lines file of candidate patches with their outcome; draws are fixed samples of the
 candidates of each instance, and a rule's figure is the mean over them. `--repos` holds bare
@@ -10,10 +10,14 @@ says alone. Ties are expectations. Figures are percent.
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
+
+if not __package__:  # as a script: this folder would hide the package of this file's name
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from bench.vote_confidence import (
     Draws,
