@@ -12,6 +12,7 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -89,6 +90,7 @@ def measured(pools: Sequence[Pool], draws: Draws) -> Json:
             name: _paired(rates["prism"], rates[name]) for name in rates if name != "prism"
         },
         "control": {"shuffled_letters": _percent(mean(again))},
+        "identity": identity(pools),
         "effort": {
             "six_soft": _percent(mean(rate(pools, six, soft))),
             "six_majority": _percent(mean(rate(pools, six, RULES["majority_ast"]))),
@@ -109,6 +111,25 @@ def rate(pools: Sequence[Pool], draws: Draws, rule: Rule) -> list[float]:
         )
         for pool in pools
     ]
+
+
+def identity(pools: Sequence[Pool]) -> Json:
+    """Equal pairs by abstract syntax and by the product's key; of each the percent of one label."""
+    by_syntax, by_key, only_key = list[bool](), list[bool](), list[bool]()
+    for pool in pools:
+        solved = pool.instance.resolved
+        for one, other in combinations(pool.valid(pool.instance.voters), 2):
+            same = (one.number in solved) == (other.number in solved)
+            if one.ast == other.ast:
+                by_syntax.append(same)
+            if one.edit.key == other.edit.key:
+                by_key.append(same)
+                only_key += [same] if one.ast != other.ast else []
+    named = {"equal_by_syntax": by_syntax, "equal_by_key": by_key, "by_key_alone": only_key}
+    return {
+        name: {"pairs": len(found), "same_label": _percent(mean(found)) if found else None}
+        for name, found in named.items()
+    }
 
 
 def _percent(value: float) -> float:
@@ -140,6 +161,11 @@ def table(report: Json) -> str:
             f"Brier {report['brier']:.3f} (a constant {report['brier_constant']:.3f}), "
             f"AUROC {report['auroc']:.2f}",
             "surest " + ", ".join(f"{share} %: {value:.1f}" for share, value in sure.items()),
+            "equal pairs (same label): "
+            + ", ".join(
+                f"{name.replace('_', ' ')} {found['pairs']} ({found['same_label']} %)"
+                for name, found in report["identity"].items()
+            ),
             f"six candidates: soft {effort['six_soft']:.1f}, majority {effort['six_majority']:.1f}"
             f"; twelve under majority {effort['twelve_majority']:.1f}",
             f"stop when two lineages agree: {effort['stop_used_of_12']:.1f} of 12 used, "

@@ -39,23 +39,27 @@ def _forms(units: tuple[Unit, ...], *, annotations: bool) -> Forms:
     if size > MAX_NODES:
         return plain(units)
     try:
-        return plain(tuple(_rewritten(unit, annotations=annotations) for unit in units))
+        return plain(tuple(rewritten(unit, annotations=annotations) for unit in units))
     except RecursionError:
         return plain(units)
 
 
-def _rewritten(unit: Unit, *, annotations: bool) -> Unit:
+def rewritten(unit: Unit, *, annotations: bool) -> Unit:
+    """The unit's own nodes in canonical form, with or without annotations in functions.
+
+    A block may be empty, and locals have names that no text can have. Raises RecursionError.
+    """
     body = deepcopy(list(unit.body))
     for function in _functions(body):
         if not annotations:
             _drop_annotations(function)
-    rewritten = [Expressions().visit(statement) for statement in body]
-    for function in _outermost(rewritten):
+    body = [Expressions().visit(statement) for statement in body]
+    for function in _outermost(body):
         inline_temporaries(function)
-    rewritten = decisions(rewritten, None)
-    for function in _outermost(rewritten):
+    body = decisions(body, None)
+    for function in _outermost(body):
         rename_locals(function)
-    return replace(unit, body=tuple(rewritten))
+    return replace(unit, body=tuple(body))
 
 
 def _functions(body: Iterable[ast.stmt]) -> list[Function]:

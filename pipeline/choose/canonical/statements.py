@@ -98,17 +98,29 @@ def _spread(statement: ast.stmt) -> Block:
     ):
         sides = [[ast.Assign(statement.targets, side)] for side in (value.body, value.orelse)]
         return [ast.If(value.test, *sides)]  # type: ignore[arg-type]  # two blocks
+    elif isinstance(statement, ast.If):
+        return [_collapsed(statement)]
     return [] if isinstance(statement, ast.Pass) else [statement]
+
+
+def _collapsed(node: ast.If) -> ast.If:
+    """A branch that holds nothing but another one, as one branch of both tests."""
+    test, body = node.test, node.body
+    while not node.orelse and len(body) == 1 and isinstance(inner := body[0], ast.If):
+        if inner.orelse:
+            break
+        test, body = condition(ast.BoolOp(ast.And(), [test, inner.test])), inner.body
+    return ast.If(test, body, node.orelse)
 
 
 def _leaves(block: Sequence[ast.stmt]) -> bool:
     """Whether a block never falls off its end."""
-    if not block:
-        return False
-    last = block[-1]
-    if isinstance(last, ast.If):
-        return _leaves(last.body) and _leaves(last.orelse)
-    return isinstance(last, _LEAVING)
+    return any(
+        _leaves(each.body) and _leaves(each.orelse)
+        if isinstance(each, ast.If)
+        else isinstance(each, _LEAVING)
+        for each in block
+    )
 
 
 def _without_end(block: Block, falls: ast.stmt | None) -> Block:
