@@ -96,8 +96,8 @@ async def _voters(rows: Sequence[Json], bases: Mapping[str, Sequence[str]]) -> l
 
 
 async def _voter(row: Json, bases: Mapping[str, Sequence[str]], read: Read) -> Voter:
-    nothing = Voter(row["candidate"], row["source"], False, Edit(""))
-    applies = row["applies"] if "applies" in row else row["patch_applied"]
+    nothing = Voter(row["candidate"], row.get("source", ""), False, Edit(""))
+    applies = row.get("applies", row.get("patch_applied", True))
     if not row["patch"].strip() or not applies or row.get("parses") is False:
         return nothing
     try:

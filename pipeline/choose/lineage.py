@@ -4,6 +4,7 @@ Source: choosing.md §9: a lineage is the nearest independent decision, a contra
 branch. A synthesis has the lineages of its parents, a part of each.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
 
@@ -40,12 +41,14 @@ def _of(
 
 
 def effective(members: Iterable[Sequence[str]]) -> float:
-    """Σ over lineages of √members, for the lineages of each candidate that agrees (eff)."""
-    weight: dict[str, float] = {}
-    for owned in members:
-        for name, share in shares_of(owned).items():
-            weight[name] = weight.get(name, 0.0) + share
-    return sum(sqrt(weight[name]) for name in sorted(weight))
+    """Σ over lineages of √members, for the lineages of each candidate that agrees (eff).
+
+    A candidate of several lineages counts in each for its share, so nobody counts more than once.
+    """
+    shares = [shares_of(owned) for owned in members]
+    sizes = Counter(name for each in shares for name in each)
+    weight = {name: sum(each.get(name, 0.0) for each in shares) for name in sorted(sizes)}
+    return sum(weight[name] / sqrt(sizes[name]) for name in weight)
 
 
 def independent(members: Iterable[Sequence[str]]) -> int:

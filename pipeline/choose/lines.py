@@ -144,7 +144,8 @@ class _Scanner:
 
     def comment_may_start(self, piece: str) -> bool:
         """Unsure means no: two patches that look different are never taken for the same."""
-        if not self.line or self.gap or piece in dict(self.style.block):
+        begins = not any(map(str.strip, self.line))  # nothing but indentation so far
+        if begins or self.gap or piece in dict(self.style.block):
             return True
         return piece not in ("#", "//") or (piece == "//" and self.last != ":")
 

@@ -41,9 +41,9 @@ def _looks_left(path: str) -> bool:
 
 def _is_named(part: FilePatch, parts: tuple[FilePatch, ...]) -> bool:
     """Whether code of the fix mentions the file's name: then it belongs to it."""
-    stem = PurePosixPath(part.path).stem
+    name = re.compile(rf"\b{re.escape(PurePosixPath(part.path).stem)}\b")
     return any(
-        stem in line
+        name.search(line)
         for other in parts
         if other is not part and not judges(other.path) and not _looks_left(other.path)
         for line in other.added

@@ -142,6 +142,7 @@ def test_where_a_new_function_was_put_does_not_count() -> None:
         ("a.js", "/* one\n two */\nf( a );\n", "f(a);\n"),
         ("a.ts", "f(a)\n", "  f(a)\n\n"),
         ("a.sh", "x # y\n", "x\n"),
+        ("a.yml", "a:\n  # why\n  b: 1\n", "a:\n  b: 1\n"),
         ("a.txt", "x\n", "x \n"),
     ],
 )
