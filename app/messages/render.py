@@ -203,6 +203,7 @@ def _about(decision: Decision) -> dict[str, Any]:
         "groups": view.group_rows(decision),
         "agreement": view.agreement(decision),
         "origins": view.origins(decision),
+        "confidence": view.confidence(decision),
         "dissent": view.dissent(decision),
         "synthesised": view.synthesised(decision),
         "contested": view.contested(decision),

@@ -233,6 +233,24 @@ def agreement(decision: Decision) -> str:
     return f"none of {_count(total, 'candidate')} passed"
 
 
+def confidence(decision: Decision) -> str:
+    """How sure the choice is, in a band with the counts it comes from; "" without a winner.
+
+    A number appears only once it is calibrated on the installation's own outcomes.
+    """
+    sure = decision.ballot.confidence
+    if sure is None or not decision.ballot.winner:
+        return ""
+    number = f", {sure.probability:.2f}" if sure.probability is not None else ""
+    same = _count(sure.agreeing, "patch")
+    apart = _count(sure.lineages, "separate explanation")
+    verb = "makes" if sure.agreeing == 1 else "make"
+    return (
+        f"**Confidence: {sure.band}{number}.** {same} {verb} exactly this change, from {apart}; "
+        f"{sure.valid} of {_count(sure.total, 'candidate')} apply, parse and change something."
+    )
+
+
 def origins(decision: Decision) -> tuple[str, ...]:
     """Where the parts of the winning plan came from, one sentence each."""
     winner = winner_of(decision)
@@ -318,5 +336,5 @@ def _short_test(tests: tuple[str, ...]) -> str:
 
 
 def _count(number: int, word: str) -> str:
-    plural = {"synthesis": "syntheses"}.get(word, f"{word}s")
+    plural = {"synthesis": "syntheses", "patch": "patches"}.get(word, f"{word}s")
     return f"{number} {word if number == 1 else plural}"

@@ -12,7 +12,7 @@ from app.failures import setup_failure_of
 from app.messages import render
 from app.messages.facts import Failure, SetupFailure, StageState
 from pipeline.errors import NoEnvironment
-from pipeline.values import Ballot, Gate, PolicyVerdict, Task, Usage
+from pipeline.values import Ballot, Confidence, Gate, PolicyVerdict, Task, Usage
 from sandbox.patch.patch import combine
 
 MARKDOWN = MarkdownIt("commonmark").enable("table")
@@ -100,6 +100,18 @@ def test_the_evidence_is_in_the_pull_request(facts, decision, usage):
     assert "`tests/test_old.py::test_wrong` – the issue says “plain”" in body
     assert "`src/calc.py` from G1, L2.2" in body
     assert "$1.84, 32 min, 412 k tokens (88% of the input cached)" in body
+
+
+@pytest.mark.parametrize("probability", [None, 0.8642])
+def test_confidence_is_a_band_until_it_is_calibrated(facts, decision, usage, probability):
+    """The band with its counts; a number only where there is a calibrated one."""
+    sure = Confidence("fair", 2, 3, 4, 5, 2.4, True, probability)
+    ballot = replace(decision.ballot, confidence=sure)
+    body = render.pull_request(facts, replace(decision, ballot=ballot), usage, 60.0).body
+    number = "" if probability is None else ", 0.86"
+    assert f"**Confidence: fair{number}.** 3 patches make exactly this change, from 2" in body
+    assert "4 of 5 candidates apply, parse" in body
+    assert "Confidence:" not in render.pull_request(facts, decision, usage, 60.0).body
 
 
 def test_how_the_winner_came_about(facts, decision, usage):
