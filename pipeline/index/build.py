@@ -26,6 +26,7 @@ MAX_ROUNDS = 5  # another process may prune what this one found known
 
 Progress = Callable[[int, int], None]
 Key = tuple[str, str]
+_Tree = Sequence[tuple[TreeEntry, str]]  # with the language, "" for none
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,8 @@ def _added(
     count: int,
 ) -> tuple[list[Any], _New]:
     """Parse and remember a commit; again what another process pruned meanwhile."""
-    tree, new = objects.tree(name), _New()
+    tree = [(entry, _language(entry)) for entry in objects.tree(name)]
+    new = _New()
     for _ in range(MAX_ROUNDS):
         wanted = _wanted(tree, _known(store))
         size = sum(entry.size for entry in wanted.values())
@@ -122,12 +124,12 @@ def _known(store: sqlite3.Connection) -> dict[Key, int]:
     return {(blob, language): number for blob, language, number in rows}
 
 
-def _wanted(tree: Sequence[TreeEntry], known: dict[Key, int]) -> dict[Key, TreeEntry]:
+def _wanted(tree: _Tree, known: dict[Key, int]) -> dict[Key, TreeEntry]:
     """The first path of each blob that can be parsed and is not known."""
     wanted: dict[Key, TreeEntry] = {}
-    for entry in tree:
-        key = (entry.blob, _language(entry))
-        if key[1] and key not in known:
+    for entry, language in tree:
+        key = (entry.blob, language)
+        if language and key not in known:
             wanted.setdefault(key, entry)
     return wanted
 
@@ -207,19 +209,18 @@ def _write_pieces(store: sqlite3.Connection, row: int, result: Result) -> None:
         )
 
 
-def _remember(store: sqlite3.Connection, name: str, tree: Sequence[TreeEntry]) -> list[Any] | None:
+def _remember(store: sqlite3.Connection, name: str, tree: _Tree) -> list[Any] | None:
     """Write down the files of a commit: path, blob, size, kind, language, row of `blobs`.
 
     None, and nothing written, when a row has been pruned since it was seen.
     """
     with transaction(store):
         known = _known(store)
-        if _wanted(tree, known):
-            return None
         entries: list[Any] = []
-        for entry in tree:
-            language = _language(entry)
-            row = known[entry.blob, language] if language else 0
+        for entry, language in tree:
+            row = known.get((entry.blob, language)) if language else 0
+            if row is None:
+                return None
             entries.append([entry.path, entry.blob, entry.size, entry.kind, language, row])
         store.execute(
             "INSERT OR REPLACE INTO commits (name, used, files) VALUES (?, ?, ?)",
