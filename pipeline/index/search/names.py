@@ -1,6 +1,7 @@
 """All definitions of a commit by name: exact, then as a regular expression, then alike."""
 
 import re
+import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from pipeline.index.search.values import Match
 from pipeline.index.store import Index
 
 LONGEST_NAME = 200
+SEARCH_S = 2.0
 _KEYWORD = re.compile(
     r"^(?:async\s+)?(?:def|class|function|func|fn|interface|struct|enum|trait)\s+"
 )
@@ -46,6 +48,7 @@ class Names:
             "SELECT row, name, start FROM units JOIN here USING (row) "
             "WHERE kind IN ('class', 'function')"
         )
+        index.require_whole()
         found = [
             (path in tests, path.count("/"), name.count("."), path, start, name)
             for row, name, start in rows
@@ -98,7 +101,10 @@ class Names:
         return [named for named in self._by_own.get(own, []) if _within(named, scopes)]
 
     def matching(self, asked: str) -> list[Named]:
-        """Definitions whose own or qualified name holds a match of the regular expression."""
+        """Definitions whose own or qualified name holds a match of the regular expression.
+
+        Ends after two seconds with what was found: names may be made to be slow.
+        """
         pattern = harmless(asked)
         if pattern is None:
             return []
@@ -106,14 +112,19 @@ class Names:
         anchored = asked.startswith("^") and "|" not in asked
         search = pattern.match if anchored else pattern.search
         pieces = required(asked)
+        end = time.monotonic() + SEARCH_S
         own = [self._short[at] for at in self._own_text.holding(pieces)]
-        found = [name for name in own if search(name)]
+        found = [name for name in own if time.monotonic() < end and search(name)]
         named = [each for name in found for each in self._by_own[name]]
         if _SCOPED.search(asked) is None:
             return named
         have = set(found)
         scoped = (self._scoped[at] for at in self._scoped_text.holding(pieces))
-        return named + [each for each in scoped if each.own not in have and search(each.name)]
+        return named + [
+            each
+            for each in scoped
+            if each.own not in have and time.monotonic() < end and search(each.name)
+        ]
 
     def alike(self, asked: str, limit: int) -> list[tuple[float, Named]]:
         """Definitions whose own name is like the last part of what is asked, best first."""

@@ -9,7 +9,8 @@ import re
 from pipeline.index.store.words import forms
 
 MAX_PATTERN = 200
-MAX_REPEATS = 3
+MAX_EFFORT = 23.0  # of `_effort`: some ten milliseconds for the worst name
+_LENGTH_BITS = 7.6  # of names: nothing longer than 200 characters is searched by pattern
 MAX_CONTENT = 4_000
 _ESCAPED = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]")
 _BACK = re.compile(r"\\[1-9]|\(\?P=")
@@ -20,13 +21,21 @@ def harmless(pattern: str) -> re.Pattern[str] | None:
     if len(pattern) > MAX_PATTERN or _BACK.search(pattern):
         return None
     bare = _ESCAPED.sub("x", pattern)
-    if re.search(r"\)\s*[*+{]", bare) or len(re.findall(r"[*+{]", bare)) > MAX_REPEATS:
+    if re.search(r"\)\s*[*+{]", bare) or _effort(bare) > MAX_EFFORT:
         return None
     try:
         found = re.compile(pattern, re.IGNORECASE)
     except (re.error, OverflowError):
         return None
     return None if found.search("") else found
+
+
+def _effort(bare: str) -> float:
+    """The logarithm of the steps that backtracking may take on a name of 200 characters: each
+    place to begin and each repeat multiplies them by its length, each alternative by two."""
+    repeats = len(re.findall(r"[*+{]", bare))
+    choices = len(re.findall(r"\||(?<!\()\?", bare))
+    return _LENGTH_BITS * (repeats + 1) + choices
 
 
 def identifier(content: str) -> bool:
