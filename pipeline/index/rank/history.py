@@ -48,7 +48,7 @@ class History:
 def history(index: Index, paths: Sequence[str]) -> History:
     """The history of a commit over its candidate files; reads from git what is not kept yet."""
     ids = _ancestors(index)
-    rows = kept.read(index, kept.COMMIT, ids)
+    rows = index.all_kept(kept.COMMIT, ids)
     number = {path: at for at, path in enumerate(paths)}
     used: list[tuple[str, dict[str, object], list[int]]] = []
     for each in ids:
@@ -135,7 +135,7 @@ def _extend(index: Index) -> None:
         if not then and each.id in heads:
             then = each.id
         new.append(each)
-    have = set(kept.read(index, kept.COMMIT, [each.id for each in new]))
+    have = set(index.all_kept(kept.COMMIT, [each.id for each in new]))
     rows = {each.id: _row(each) for each in new if each.id not in have}
     index.keep(kept.COMMIT, {key: value for key, value in rows.items() if value})
     listed = {"ids": [each.id for each in new], "then": then}

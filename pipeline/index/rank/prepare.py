@@ -80,7 +80,7 @@ def counted(
 ) -> list[Counts]:
     """The counts of each file, read where the store has them under `kind`, else made and kept."""
     wanted = {_key(row): row for row in rows}
-    found = {key: unpack(data) for key, data in kept.read(index, kind, list(wanted)).items()}
+    found = {key: unpack(data) for key, data in index.all_kept(kind, list(wanted)).items()}
     missing = [row for key, row in wanted.items() if key not in found]
     for start in range(0, len(missing), AT_ONCE):
         by_path = {row.path: row for row in missing[start : start + AT_ONCE]}

@@ -102,6 +102,8 @@ class CodeSearch:
             hits += self._hits.with_lines(Lines(path, lines), text, match)
             if len(hits) >= MAX_CONTENT_HITS:
                 break
+        if not hits:
+            self.index.require_whole()
         hidden = len(paths) - len(shown)
         return Found(tuple(hits[:MAX_CONTENT_HITS]), len(shown) - read, hidden)
 
@@ -176,7 +178,8 @@ class CodeSearch:
         wanted = id.strip().strip("`")
         if self.index.file(wanted):
             return self.units(wanted)[0]
-        path, _, name = wanted.partition(":")
+        path = self.index.path_of(wanted)
+        name = wanted[len(path) + 1 :]
         if not name:
             return self.units(self.file_path(path))[0]
         known = {unit.id: unit for unit in self.units(self.file_path(path))}
@@ -209,7 +212,8 @@ class CodeSearch:
 
     def _split(self, name: str, file_path: str | None) -> tuple[str, str | None]:
         """A unit's id given as a name says its file as well."""
-        path, _, rest = name.partition(":")
+        path = self.index.path_of(name)
+        rest = name[len(path) + 1 :]
         if not file_path and rest.strip(": ") and self.index.file(path):
             return rest, path
         return name, file_path
@@ -225,7 +229,7 @@ class CodeSearch:
         return row is not None and row.is_test
 
     def _in_tests(self, edge: Edge) -> bool:
-        return any(self._is_test(id_.partition(":")[0]) for id_ in (edge.source, edge.target))
+        return any(self._is_test(self.index.path_of(id_)) for id_ in (edge.source, edge.target))
 
 
 def _or(close: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from pipeline.index.values import Binding, Call, Definition, Import, ParsedFile
 
+_SEAL = 4  # bytes
 LEVEL = 1  # level 6 saves a tenth of the space for three times the time
 
 
@@ -19,9 +20,27 @@ def pack(value: Any) -> bytes:
     return zlib.compress(json.dumps(value, separators=(",", ":")).encode("ascii"), LEVEL)
 
 
+class Damaged(ValueError):
+    """The bytes are not what was packed."""
+
+
 def unpack(data: bytes) -> Any:
-    """What `pack` was given."""
-    return json.loads(zlib.decompress(data))
+    """What `pack` was given; raises Damaged."""
+    try:
+        return json.loads(zlib.decompress(data))
+    except (zlib.error, ValueError, RecursionError) as error:
+        raise Damaged(f"it holds damaged data ({error})") from error
+
+
+def sealed(value: bytes) -> bytes:
+    """Derived bytes with a checksum before them."""
+    return zlib.crc32(value).to_bytes(_SEAL, "big") + value
+
+
+def unsealed(data: bytes) -> bytes | None:
+    """What `sealed` was given, None when it was damaged since: it is derived again."""
+    value = data[_SEAL:]
+    return value if zlib.crc32(value).to_bytes(_SEAL, "big") == data[:_SEAL] else None
 
 
 def pack_parsed(parsed: ParsedFile) -> bytes:

@@ -12,12 +12,14 @@ Each version of the parser has a file of its own, so an older Prism may go on be
 
 import hashlib
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 from pipeline.index.errors import StoreUnusable
+from pipeline.index.store.packing import Damaged
 
 BUSY_TIMEOUT_S = 60.0
 _TABLES = ("blobs", "commits", "units", "unit_fts", "kept")
@@ -45,10 +47,10 @@ CREATE TABLE IF NOT EXISTS kept (
 
 @contextmanager
 def errors_of(path: Path) -> Iterator[None]:
-    """SQLite's errors as StoreUnusable."""
+    """SQLite's errors, and data that cannot be unpacked, as StoreUnusable."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, Damaged) as error:
         raise StoreUnusable(
             f"The code index {path} cannot be used: {error}. It holds nothing that cannot be made "
             "again: remove the file if this stays."
@@ -119,10 +121,10 @@ def _version(connection: sqlite3.Connection) -> int:
 def version() -> int:
     """A number of the code that decides what a store holds: another one means parsing anew."""
     here = Path(__file__).parent
-    sources = [here.parent / "parse.py", here.parent / "values.py"]
+    sources = [here.parent / name for name in ("guard.py", "parse.py", "values.py")]
     for folder in (here, here.parent / "languages"):
         sources += sorted(path for path in folder.rglob("*") if path.suffix in {".py", ".scm"})
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(repr(sys.version_info[:2]).encode())  # Python is read by its own parser
     for source in sources:
         if source.exists():
             digest.update(source.name.encode() + b"\0" + source.read_bytes())

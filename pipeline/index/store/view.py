@@ -12,12 +12,13 @@ from typing import Any
 from pipeline.index.errors import NotIndexed, ObjectMissing, StoreUnusable
 from pipeline.index.objects import GitObjects
 from pipeline.index.parse import is_test, text_of
-from pipeline.index.store.packing import unpack, unpack_parsed
+from pipeline.index.store.packing import sealed, unpack, unpack_parsed, unsealed
 from pipeline.index.store.schema import connect, errors_of, store_file, transaction
 from pipeline.index.store.units import units_of
 from pipeline.index.values import ParsedFile, Unit
 
 CACHED_TEXT = 32_000_000  # characters
+KEYS_AT_ONCE = 500  # of one statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +94,37 @@ class Index:
             return ParsedFile("", 0)
         found = self.rows("SELECT parsed FROM blobs WHERE id = ?", (row,))
         if not found:
-            raise StoreUnusable(
-                f"The code index {self._path} no longer has this commit; build it again."
-            )
-        return unpack_parsed(found[0][0])
+            raise self._gone()
+        with errors_of(self._path):
+            return unpack_parsed(found[0][0])
+
+    def require_whole(self) -> None:
+        """Raise StoreUnusable when a part of the commit was pruned: less is not the same as none.
+
+        To be asked after reading many rows, which says nothing of those that went.
+        """
+        query = "SELECT (SELECT count(*) FROM here), count(*) FROM blobs JOIN here ON row = id"
+        ((wanted, there),) = self.rows(query)
+        if there < wanted:
+            raise self._gone()
+
+    def _gone(self) -> StoreUnusable:
+        return StoreUnusable(
+            f"The code index {self._path} no longer has this commit; build it again."
+        )
 
     def all_parsed(self) -> Iterator[tuple[FileRow, ParsedFile]]:
-        """Every file that has a language, with what it holds: much faster than one by one."""
+        """Every file that has a language, with what it holds: much faster than one by one.
+
+        Raises StoreUnusable, at the end for what was pruned.
+        """
         with errors_of(self._path):
             rows = self.connection.execute("SELECT id, parsed FROM blobs JOIN here ON row = id")
             for number, data in rows:
                 parsed = unpack_parsed(data)
                 for path in self._by_row[number]:
                     yield self._by_path[path], parsed
+        self.require_whole()
 
     def text(self, path: str) -> str:
         """A file's text, its lines as the parser counted them; raises NotIndexed, ObjectMissing."""
@@ -121,14 +140,20 @@ class Index:
 
     def unit(self, id: str) -> Unit:  # noqa: A002 - units are named by ids everywhere
         """The unit of an id; raises NotIndexed."""
-        path = id
-        while path and path not in self._by_path and ":" in path:
-            path = path.rpartition(":")[0]
+        path = self.path_of(id)
         found = self.units(path) if path in self._by_path else self._folders
         for unit in found if isinstance(found, tuple) else filter(None, [found.get(id)]):
             if unit.id == id:
                 return unit
         raise NotIndexed(f"Commit {self.commit[:12]} has no unit {id!r}.")
+
+    def path_of(self, id: str) -> str:  # noqa: A002 - as above
+        """The path in a unit's id, which may hold colons itself: the longest that is a file here,
+        else what stands before the first colon."""
+        path = id
+        while path not in self._by_path and ":" in path:
+            path = path.rpartition(":")[0]
+        return path
 
     def units(self, path: str) -> tuple[Unit, ...]:
         """A file's units: itself first, then its definitions in source order, or its chunks."""
@@ -140,9 +165,20 @@ class Index:
         return self._folders
 
     def kept(self, kind: str, key: str) -> bytes | None:
-        """What `keep` was given, by whichever process; None when there is nothing."""
-        found = self.rows("SELECT value FROM kept WHERE kind = ? AND key = ?", (kind, key))
-        return found[0][0] if found else None
+        """What `keep` was given, by whichever process; None when there is nothing whole."""
+        return self.all_kept(kind, [key]).get(key)
+
+    def all_kept(self, kind: str, keys: Sequence[str]) -> dict[str, bytes]:
+        """What is kept under some keys; damaged values are left out, to be made again."""
+        found: dict[str, bytes] = {}
+        for start in range(0, len(keys), KEYS_AT_ONCE):
+            part = keys[start : start + KEYS_AT_ONCE]
+            marks = ",".join("?" * len(part))
+            statement = f"SELECT key, value FROM kept WHERE kind = ? AND key IN ({marks})"  # noqa: S608 - only marks
+            for key, data in self.rows(statement, (kind, *part)):
+                if (value := unsealed(data)) is not None:
+                    found[key] = value
+        return found
 
     def keep(self, kind: str, values: Mapping[str, bytes]) -> None:
         """Store what was derived from blobs or commits, for the next process that needs it.
@@ -155,7 +191,7 @@ class Index:
                 with transaction(store):
                     store.executemany(
                         "INSERT OR REPLACE INTO kept (kind, key, value) VALUES (?, ?, ?)",
-                        [(kind, key, value) for key, value in values.items()],
+                        [(kind, key, sealed(value)) for key, value in values.items()],
                     )
             finally:
                 store.close()

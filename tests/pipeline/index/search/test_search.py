@@ -1,9 +1,11 @@
 """What the searches of one commit find, in a small repository of several languages."""
 
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
+from pipeline.index.graph import build_graph
 from pipeline.index.search import CodeSearch, NotFound
 from pipeline.index.search.values import Direction
 from pipeline.index.values import Edge, EdgeKind
@@ -189,6 +191,18 @@ def test_a_hit_shows_head_children_and_the_lines_that_invoke_them(code: CodeSear
     ]
     whole = code.preview("shop/query.py:Query")
     assert whole.children == ("shop/query.py:Query.filter", "shop/query.py:Query.clone")
+
+
+def test_a_path_may_hold_a_colon(tmp_path: Path) -> None:
+    """Ids that a search gives are understood by every other tool."""
+    files = {"co:lon.py": "class K:\n    def m(self):\n        self.n()\n\n    def n(self): ...\n"}
+    with indexed(tmp_path, files) as index:
+        code = CodeSearch(index, build_graph(index))
+        (hit,) = code.find_code_def("m").hits
+        assert hit.id == "co:lon.py:K.m"
+        assert code.preview(hit.id).children == ("co:lon.py:K.n",)
+        assert [edge.target for edge in code.neighbours(hit.id, ("invokes",)).hits]
+        assert code.find_code_def(hit.id).hits[0].id == hit.id
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,20 @@ def test_who_reads_meanwhile_never_gets_something_else(tmp_path: Path) -> None:
             found = index.rows("SELECT name FROM units JOIN here USING (row)")
             assert "f0" not in {name for (name,) in found}
             assert not {f"f{n}" for n in range(1, 12)} & {name for (name,) in found}
+            search = CodeSearch(index, None)
+            for ask in (
+                lambda: build_graph(index),
+                lambda: list(index.all_parsed()),
+                lambda: search.find_code_def("f0"),
+                lambda: search.find_code_content("nothing_like_it"),
+                lambda: rank(index, "f0", ""),
+            ):
+                with pytest.raises(StoreUnusable, match="build it again"):
+                    ask()
+        build(objects, heads[0], store, workers=1)
+        with open_index(store, heads[0], objects) as index:
+            inside = build_graph(index).neighbours("a.py", ("contains",), "out", 1)
+            assert [edge.target for edge in inside] == ["a.py:f0"]
 
 
 def test_a_build_parses_again_what_was_pruned_under_it(tmp_path: Path) -> None:
