@@ -2,7 +2,7 @@
 
 import posixpath
 import shlex
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,6 +14,8 @@ MAX_ENTRIES = 300
 MAX_LINES = 400
 MAX_MATCHES = 50
 MAX_WIDTH = 300
+MAX_LINE = 2_000  # characters of a line, names of an outline included
+MAX_SHOWN = 60_000  # characters of one answer
 MAX_DEPTH = 8
 MAX_ERRORS = 10
 _ERRORS = "--- errors of the search ---"
@@ -117,7 +119,10 @@ def search_text_tool(workspace: Workspace) -> Tool:
 
 
 def numbered(text: str, start: int = 1, end: int = 0) -> str:
-    """Lines start … end of a text with their numbers, and how many the file has when cut."""
+    """Lines start … end of a text with their numbers, and how many the file has when cut.
+
+    At most 400 lines and about 60,000 characters; of a line at most 2,000.
+    """
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
@@ -127,7 +132,8 @@ def numbered(text: str, start: int = 1, end: int = 0) -> str:
         return "The file is empty."
     if first > len(lines) or last < first:
         raise ToolProblem(f"The file has {len(lines)} lines; ask for a range within them.")
-    body = "\n".join(f"{n:>6}\t{lines[n - 1]}" for n in range(first, last + 1))
+    rows = _fitting(f"{n:>6}\t{_short(lines[n - 1])}" for n in range(first, last + 1))
+    body, last = "\n".join(rows), first + len(rows) - 1
     whole = first == 1 and last == len(lines)
     return body if whole else f"{body}\n(lines {first}–{last} of {len(lines)})"
 
@@ -146,11 +152,35 @@ class _Definition(Protocol):
 
 
 def outline_text(path: str, text: str, found: Sequence[_Definition]) -> str:
-    """One definition per line: lines, qualified name, head."""
+    """One definition per line: lines, qualified name, head; at most about 60,000 characters."""
     if not found:
         count = text.count("\n") + 1
         return f"No definitions were found in {path} ({count} lines); use `view`."
-    return "\n".join(f"{unit.start}–{unit.end}\t{unit.name}\t{unit.signature}" for unit in found)
+    rows = _fitting(
+        f"{unit.start}–{unit.end}\t{_short(unit.name)}\t{unit.signature}" for unit in found
+    )
+    more = len(found) - len(rows)
+    note = (
+        f"({more} more definitions; use `view` from line {found[len(rows)].start})" if more else ""
+    )
+    return "\n".join([*rows, note] if note else rows)
+
+
+def _short(line: str) -> str:
+    cut = f"{line[:MAX_LINE]}… (cut, {len(line)} characters)"
+    return line if len(line) <= MAX_LINE else cut
+
+
+def _fitting(rows: Iterable[str]) -> list[str]:
+    """The first rows, at least one, that fit into one answer."""
+    kept: list[str] = []
+    size = 0
+    for row in rows:
+        size += len(row) + 1
+        if kept and size > MAX_SHOWN:
+            break
+        kept.append(row)
+    return kept
 
 
 async def _list(workspace: Workspace, arguments: ListArguments) -> str:

@@ -12,7 +12,8 @@ def bounded(text: str) -> str:
     lines = text.split("\n")
     kept = "\n".join(lines[:MAX_LINES])
     if len(kept) > MAX_CHARACTERS:
-        kept = kept[:MAX_CHARACTERS].rpartition("\n")[0]
+        kept = kept[:MAX_CHARACTERS]
+        kept = kept.rpartition("\n")[0] or kept
     if len(kept) == len(text):
         return text
     return f"{kept}\n(cut: narrow the name or the path to see the rest)"

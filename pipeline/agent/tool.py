@@ -5,7 +5,7 @@ A tool never raises into the loop: what it cannot do comes back as text with wha
 
 import posixpath
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pipeline.model.schema import schema_of, validate
@@ -58,13 +58,19 @@ def make_tool(
         except (EngineUnavailable, WorkspaceLost):
             raise
         except (ToolProblem, SandboxError) as error:
-            return Observation(str(error), is_error=True)
+            return Observation(sendable(str(error)), is_error=True)
         except UnicodeError:
             text = "The arguments hold characters that are no Unicode text (half a surrogate pair)."
             return Observation(f"{text} Call `{name}` again without them.", is_error=True)
-        return Observation(result) if isinstance(result, str) else result
+        seen = Observation(result) if isinstance(result, str) else result
+        return replace(seen, text=sendable(seen.text))
 
     return Tool(ToolSpec(name, description.strip(), schema_of(arguments)), run)
+
+
+def sendable(text: str) -> str:
+    """The text with what no message can hold written out: names that are not UTF-8 as `\\udcff`."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def inside(root: str, path: str) -> str:

@@ -245,3 +245,40 @@ def test_diff_stat_counts_lines_that_look_like_headers() -> None:
         "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n--- odd\n-b\n+c\n"
     )
     assert diff_stat(patch) == ("x  +1 −2",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 2_000_000,
+        "\n".join("y" * 5_000 for _ in range(1_000)),
+        "".join(f"def {'n' * 1_500}{number}(): pass\n" for number in range(2_000)),
+    ],
+)
+async def test_no_file_fills_a_context(tmp_path: Path, text: str) -> None:
+    """One long line, many long lines, many long names: every answer has a bound and says so."""
+    tools = {
+        tool.spec.name: tool
+        for tool in planner_tools(LocalWorkspace(tmp_path, {"a.py": text}), None)
+    }
+    for name in ("view", "outline"):
+        seen = await tools[name].run({"path": "a.py"})
+        assert len(seen.text) < 70_000, name
+        cut = ("(cut,", "(lines 1–", "more definitions", "No definitions")
+        assert any(note in seen.text for note in cut), name
+
+
+@given(st.text(st.characters(), max_size=30))
+async def test_whatever_a_tool_says_can_be_sent(text: str) -> None:
+    """Names that are not UTF-8 come as lone surrogates, which no message can hold."""
+
+    async def say(_: ListArguments) -> str:
+        return text
+
+    async def fail(_: ListArguments) -> str:
+        raise ToolProblem(text)
+
+    for work in (say, fail):
+        seen = await make_tool("say", "Say.", ListArguments, work).run({})
+        assert seen.text.encode() is not None  # raises for half a surrogate pair
+        assert seen.text == text or any("\ud800" <= char <= "\udfff" for char in text)
