@@ -4,22 +4,13 @@ Source: choosing.md §7: two lineages that made the same change, with the best e
 be, are as good as the whole pool in all but 0.2 of a hundred cases.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from pipeline.choose.gate import counted
-from pipeline.choose.vote import Rule, vote
-from pipeline.values import Ballot, Candidate, Evidence, Reproduced
+from pipeline.values import Ballot, Evidence
 
 
 def settled(
-    candidates: Sequence[Candidate],
-    evidence: Mapping[str, Evidence],
-    reproductions: Sequence[Reproduced],
-    *,
-    has_suite: bool,
-    remaining: int,
-    require_tests: bool = False,
-    rule: Rule = "soft",
+    ballot: Ballot, evidence: Mapping[str, Evidence], *, has_suite: bool, remaining: int
 ) -> str:
     """Why the `remaining` candidates need not be run, "" when they do.
 
@@ -29,27 +20,18 @@ def settled(
     """
     if remaining <= 0:
         return "no candidate is left"
-    ballot = vote(
-        candidates,
-        evidence,
-        reproductions,
-        has_suite=has_suite,
-        require_tests=require_tests,
-        rule=rule,
-    )
-    if ballot.winner is None or ballot.confidence is None or ballot.tie:
+    trust = ballot.confidence
+    if ballot.winner is None or trust is None or ballot.tie:
         return ""
     lead = _lead(ballot)
-    if rule == "majority" and lead > remaining:
+    if ballot.vote == "majority" and lead > remaining:
         return f"the winner leads by {lead} votes and {remaining} are left"
-    seen = evidence[ballot.winner]
-    witnesses = counted(evidence, reproductions)
-    tests = sum(seen.reproductions.get(each.id) == "pass" for each in witnesses)
-    if ballot.confidence.lineages < 2 or not tests or (has_suite and not seen.regression_ran):
+    ran = evidence[ballot.winner].regression_ran
+    if trust.lineages < 2 or not trust.tested or (has_suite and not ran):
         return ""
     return (
-        f"{ballot.confidence.agreeing} candidates of {ballot.confidence.lineages} separate "
-        "explanations made the same change, and no evidence for it is missing"
+        f"{trust.agreeing} candidates of {trust.lineages} separate explanations made the same "
+        "change, and no evidence for it is missing"
     )
 
 

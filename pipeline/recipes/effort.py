@@ -5,7 +5,6 @@ Source: the presets of method.md §2.3.5. Planning is always the paper's; coders
 
 from collections.abc import Sequence
 
-from pipeline.choose.gate import counted
 from pipeline.choose.settle import settled
 from pipeline.decide import Assessed
 from pipeline.explore.state import Explored
@@ -44,15 +43,7 @@ def enough(config: RunConfig, pool: Assessed, remaining: int) -> str:
         return "the budget is used up"
     if config.effort == "adaptive" and all(each.stage == "synthesis" for each in pool.candidates):
         return _integrated_agree(pool)
-    return settled(
-        pool.candidates,
-        pool.evidence,
-        pool.reproductions,
-        has_suite=pool.has_suite,
-        remaining=remaining,
-        require_tests=config.require_tests,
-        rule=config.vote,
-    )
+    return settled(pool.ballot, pool.evidence, has_suite=pool.has_suite, remaining=remaining)
 
 
 def _integrated_agree(pool: Assessed) -> str:
@@ -61,14 +52,11 @@ def _integrated_agree(pool: Assessed) -> str:
     They do when at least two pass the gate, all that pass stand in one cluster, and no evidence
     for the winner is missing: the suite ran, and it passes a reproduction that counts.
     """
-    ballot, winner = pool.ballot, pool.ballot.winner
+    ballot, winner, trust = pool.ballot, pool.ballot.winner, pool.ballot.confidence
     gated = {each.candidate for each in ballot.gates if each.ok}
-    if winner is None or len(gated) < 2 or gated != set(ballot.clusters[0].gated):
+    if winner is None or trust is None or len(gated) < 2 or gated != set(ballot.clusters[0].gated):
         return ""
-    seen = pool.evidence[winner]
-    witnesses = counted(pool.evidence, pool.reproductions)
-    witnessed = any(seen.reproductions.get(each.id) == "pass" for each in witnesses)
-    if not (seen.regression_ran and witnessed):
+    if not (pool.evidence[winner].regression_ran and trust.tested):
         return ""
     return (
         f"{len(gated)} integrated candidates agree and pass every check, and no evidence is missing"

@@ -13,7 +13,7 @@ from pipeline.choose.confidence import band, confidence
 from pipeline.choose.gate import counted
 from pipeline.choose.lineage import lineages
 from pipeline.choose.settle import settled
-from pipeline.choose.vote import vote
+from pipeline.choose.vote import Rule, vote
 from pipeline.values import (
     Candidate,
     CheckStatus,
@@ -181,25 +181,36 @@ def test_calibration_finds_what_made_the_outcomes() -> None:
     )
 
 
+def why_settled(
+    candidates: list[Candidate],
+    evidence: dict[str, Evidence],
+    tests: list[Reproduced],
+    remaining: int,
+    rule: Rule = "soft",
+) -> str:
+    """Why a run with a suite is settled by the ballot over this pool."""
+    ballot = vote(candidates, evidence, tests, has_suite=True, rule=rule)
+    return settled(ballot, evidence, has_suite=True, remaining=remaining)
+
+
 def test_two_lineages_with_all_evidence_settle_a_run() -> None:
     """One lineage, a missing test or an open tie does not."""
     two = table(seen("G1", "a", "f", "pass"), seen("G2", "a", "f", "pass"))
-    why = settled(*two, [TEST], has_suite=True, remaining=3)
-    assert "2 separate" in why
-    assert settled(*two, [], has_suite=True, remaining=3) == ""
+    assert "2 separate" in why_settled(*two, [TEST], 3)
+    assert why_settled(*two, [], 3) == ""
     alone = table(seen("G1", "a", "f", "pass"), seen("G2", "b", "f", "pass"))
-    assert settled(*alone, [TEST], has_suite=True, remaining=3) == ""
+    assert why_settled(*alone, [TEST], 3) == ""
     branches = [candidate("L1.1", "G1"), candidate("L1.2", "G1")]
     evidence = {each.id: replace(two[1]["G1"], candidate=each.id) for each in branches}
-    assert settled(branches, evidence, [TEST], has_suite=True, remaining=3) == ""
+    assert why_settled(branches, evidence, [TEST], 3) == ""
 
 
 def test_a_lead_that_cannot_be_caught_settles_a_plain_count() -> None:
     """Three against none with two left; not with three left."""
     pool = table(*(seen(f"G{n}", "a", "f") for n in (1, 2, 3)))
-    assert settled(*pool, [], has_suite=True, remaining=2, rule="majority")
-    assert settled(*pool, [], has_suite=True, remaining=3, rule="majority") == ""
-    assert settled(*pool, [], has_suite=True, remaining=2) == ""
+    assert why_settled(*pool, [], 2, "majority")
+    assert why_settled(*pool, [], 3, "majority") == ""
+    assert why_settled(*pool, [], 2) == ""
 
 
 def ballots(*sizes: int, rule: str, contest: Contest | None = None) -> tuple[str | None, int]:
