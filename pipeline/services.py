@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from pipeline.index.store import Index
-from pipeline.values import Usage
+from pipeline.values import Usage, VoteRule
 from sandbox.base import Sandbox, Source
 
 Json = Any  # what json.loads returns
@@ -16,7 +16,6 @@ PipelineStage = Literal[
     "environment", "global", "local", "synthesis", "code", "verify", "vote", "publish"
 ]
 Effort = Literal["full", "lean", "adaptive"]
-VoteRule = Literal["soft", "majority"]
 ContrastRule = Literal["major", "all4"]
 SynthesisScope = Literal["cross", "branch"]
 BranchWeights = Literal["page", "code"]

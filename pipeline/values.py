@@ -10,6 +10,8 @@ from typing import Literal
 Stage = Literal["global", "local", "synthesis"]
 CheckStatus = Literal["pass", "fail", "error", "timeout", "missing"]
 Outcome = Literal["patch", "no_patch"]
+Band = Literal["strong", "fair", "weak"]
+VoteRule = Literal["soft", "majority"]
 Dimension = Literal["root_cause", "expected_behaviour", "strategy", "context"]
 
 
@@ -249,7 +251,7 @@ class Confidence:
     that the change is right is None until it was calibrated here.
     """
 
-    band: Literal["strong", "fair", "weak"]
+    band: Band
     lineages: int
     agreeing: int
     valid: int
@@ -277,7 +279,7 @@ class Ballot:
     tie: tuple[str, ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict)
     confidence: Confidence | None = None
-    vote: Literal["soft", "majority"] = "soft"
+    vote: VoteRule = "soft"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,11 @@ and no percentages until outcomes of this installation are known.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from pipeline.choose.calibration import Calibration, probability
 from pipeline.choose.lineage import effective, independent
-from pipeline.values import Confidence
+from pipeline.values import Band, Confidence
 
-Band = Literal["strong", "fair", "weak"]
 _BANDS: tuple[Band, ...] = ("weak", "fair", "strong")
 
 

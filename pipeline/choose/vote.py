@@ -9,20 +9,27 @@ same pool always gives the same ballot, in whatever order it is given.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
 from pipeline.choose.calibration import Calibration
 from pipeline.choose.cluster import cluster
 from pipeline.choose.confidence import confidence
 from pipeline.choose.gate import counted, gate
 from pipeline.choose.lineage import lineages
-from pipeline.choose.order import natural
+from pipeline.choose.order import Place, natural
 from pipeline.choose.pool import Pool
 from pipeline.choose.reasons import majority_rule, soft_rule
-from pipeline.values import Ballot, Candidate, Cluster, Confidence, Contest, Evidence, Reproduced
+from pipeline.values import (
+    Ballot,
+    Candidate,
+    Cluster,
+    Confidence,
+    Contest,
+    Evidence,
+    Reproduced,
+    VoteRule,
+)
 
 NOBODY = "No candidate passed the gate."
-Rule = Literal["soft", "majority"]
 
 
 def vote(
@@ -32,7 +39,7 @@ def vote(
     *,
     has_suite: bool,
     require_tests: bool = False,
-    rule: Rule = "soft",
+    rule: VoteRule = "soft",
     contest: Contest | None = None,
     table: Calibration | None = None,
 ) -> Ballot:
@@ -139,9 +146,7 @@ def _table(
 ) -> tuple[Cluster, ...]:
     """Winner first, then by votes, then groups that may win, then the lowest id."""
 
-    def place(
-        group: tuple[str, ...],
-    ) -> tuple[bool, int, bool, tuple[int, tuple[int, ...], str]]:
+    def place(group: tuple[str, ...]) -> tuple[bool, int, bool, Place]:
         return group != winner, -len(group), gated.isdisjoint(group), natural(group[0])
 
     return tuple(

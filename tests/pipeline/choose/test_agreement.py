@@ -4,16 +4,23 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.choose.calibration import SHIPPED, Outcome, brier, calibrate, probability
+from pipeline.choose.calibration import (
+    MIN_OUTCOMES,
+    SHIPPED,
+    Outcome,
+    brier,
+    calibrate,
+    probability,
+)
 from pipeline.choose.cluster import cluster
 from pipeline.choose.confidence import band, confidence
 from pipeline.choose.gate import counted
 from pipeline.choose.lineage import lineages
 from pipeline.choose.settle import settled
-from pipeline.choose.vote import Rule, vote
+from pipeline.choose.vote import vote
 from pipeline.values import (
     Candidate,
     CheckStatus,
@@ -27,6 +34,7 @@ from pipeline.values import (
     Reproduction,
     Solution,
     Stage,
+    VoteRule,
 )
 
 PLAN = Plan("", Solution("", "", "", ()), ())
@@ -150,16 +158,20 @@ def test_a_probability_needs_outcomes_of_ones_own() -> None:
     assert told.probability == probability(SHIPPED, 1.0, 0.5)
 
 
-@given(st.lists(st.tuples(st.floats(0, 6), st.floats(0, 1), st.booleans()), max_size=90))
-def test_calibration_never_does_worse_than_the_base_rate(
-    rows: list[tuple[float, float, bool]],
-) -> None:
-    """Too few outcomes give none; otherwise it is no worse on them than saying the share."""
-    outcomes = [Outcome(*row) for row in rows]
+drawn = st.builds(Outcome, st.floats(0, 6), st.floats(0, 1), st.booleans())
+
+
+@given(st.lists(drawn, max_size=MIN_OUTCOMES - 1))
+def test_too_few_outcomes_give_no_calibration(outcomes: list[Outcome]) -> None:
+    """Below fifty there is none."""
+    assert calibrate(outcomes) is None
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(drawn, min_size=MIN_OUTCOMES, max_size=90))
+def test_calibration_never_does_worse_than_the_base_rate(outcomes: list[Outcome]) -> None:
+    """On the outcomes it was made of it is no worse than saying the share of right ones."""
     found = calibrate(outcomes)
-    if len(outcomes) < 50:
-        assert found is None
-        return
     assert found is not None
     share = sum(each.right for each in outcomes) / len(outcomes)
     constant = sum((share - each.right) ** 2 for each in outcomes) / len(outcomes)
@@ -186,7 +198,7 @@ def why_settled(
     evidence: dict[str, Evidence],
     tests: list[Reproduced],
     remaining: int,
-    rule: Rule = "soft",
+    rule: VoteRule = "soft",
 ) -> str:
     """Why a run with a suite is settled by the ballot over this pool."""
     ballot = vote(candidates, evidence, tests, has_suite=True, rule=rule)

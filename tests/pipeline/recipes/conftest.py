@@ -1,6 +1,5 @@
 """The tiny repository and its environment, prepared once for a module."""
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,15 +7,14 @@ import pytest
 
 from app.github.source import MirrorSource, local_source
 from tests import small
+from tests.indexed import commit
 
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MirrorSource]:
     """The tiny repository at its one commit."""
-    folder = small.write_files(tmp_path_factory.mktemp("calc"))
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "base"]):
-        who = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-        subprocess.run(["git", *who, *command], cwd=folder, check=True)
+    folder = tmp_path_factory.mktemp("calc")
+    commit(folder, small.FILES)
     with local_source(folder) as found:
         yield found
 

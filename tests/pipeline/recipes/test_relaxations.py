@@ -79,9 +79,12 @@ async def test_clauses_are_dropped_in_order_and_the_journal_says_so(
     async def work(_attempt: int) -> Ballot:
         return found
 
+    async def again(_attempt: int) -> Ballot:
+        raise AssertionError("the journal holds it")
+
     path = tmp_path / "run.jsonl"
     await step(JsonLinesJournal(path, 1.0), "vote", "ballot", Ballot, work)
-    kept = await step(JsonLinesJournal(path, 1.0), "vote", "ballot", Ballot, work)
+    kept = await step(JsonLinesJournal(path, 1.0), "vote", "ballot", Ballot, again)
     assert kept == found
     assert {gate.candidate for gate in kept.gates if gate.ok} == gated
     assert (kept.winner is not None) is bool(gated)
