@@ -7,6 +7,7 @@ from typing import Literal
 from pipeline.agent.reading import reading_tools
 from pipeline.agent.searching import Shown, search_tools
 from pipeline.agent.tool import Observation, Tool, ToolProblem, inside, make_tool
+from pipeline.agent.transcript import cut
 from pipeline.agent.writing import summary, writing_tools
 from pipeline.index.search import CodeSearch
 from sandbox.base import Workspace
@@ -14,7 +15,7 @@ from sandbox.base import Workspace
 BASE = "base"
 ABSTAIN = "abstain"
 MAX_TRIES = 6
-SHOWN = 1500
+SHOWN = 1500  # characters of each run: the counts and the end
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def _try_test(workspace: Workspace, known: Mapping[str, str]) -> Tool:
             await workspace.restore(snapshot)
             await workspace.write(path, arguments.text)
             run = await workspace.test((path,))
-            parts.append(f"[{label}] {_short(summary(run))}")
+            parts.append(f"[{label}] {cut(summary(run), SHOWN)}")
         await workspace.restore(known[BASE])
         return "\n\n".join(parts)
 
@@ -133,9 +134,3 @@ def _label(given: str, known: Mapping[str, str] | tuple[str, ...]) -> str:
     if found is None:
         raise ToolProblem(f"There is no {given!r}; the labels are {', '.join(known)}.")
     return found
-
-
-def _short(text: str) -> str:
-    """The counts and what failed first, and the end of the output."""
-    half = SHOWN // 2
-    return text if len(text) <= SHOWN else f"{text[:half]}\n[cut]\n{text[-half:]}"
