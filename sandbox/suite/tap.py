@@ -6,7 +6,7 @@ import shlex
 from sandbox.suite.report import ReportInvalid, Results
 
 _POINT = re.compile(r"(?P<not>not )?ok\b(?: (?P<number>\d+))?(?: -)?(?P<name>.*)")
-_PLAN = re.compile(r"1\.\.(?P<count>\d+)(?:\s|$)")
+_PLAN = re.compile(r"1\.\.(?P<count>[0-9]{1,9})(?:\s|$)")
 _SKIPPED = re.compile(r"(?:^|\s)#\s*(?:skip|todo)\b.*", re.IGNORECASE)
 
 
