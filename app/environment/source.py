@@ -1,13 +1,12 @@
 """Which repository `prism env` is asked about: a local one, or one the App is installed on."""
 
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from app.github.client import GitHubApp
 from app.github.errors import MirrorFailed, NotFound
-from app.github.mirror import Remote
+from app.github.mirror import Remote, is_repository
 from app.github.source import MirrorSource, checkout, local_source
 from app.ledger.engine import open_ledger
 from app.ledger.errors import NotMigrated
@@ -15,8 +14,6 @@ from app.ledger.installations import find_repository
 from app.ledger.migrate import require_migrated
 from app.settings import Settings, SettingsError, require_data_dir
 from pipeline.errors import EmptyRepository
-
-_FULL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
 
 
 @asynccontextmanager
@@ -30,7 +27,7 @@ async def repository(settings: Settings, named: str, commit: str) -> AsyncIterat
     if folder is not None:
         with local_source(folder, commit or "HEAD") as source:
             yield await _with_files(source)
-    elif _FULL_NAME.fullmatch(named):
+    elif is_repository(named):
         yield await _with_files(await _installed(settings, named, commit))
     else:
         raise SettingsError(f"There is no folder {named}, and it is no `owner/name` on GitHub.")

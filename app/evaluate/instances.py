@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from app.fix import issue_text
+from app.github.mirror import is_commit, is_repository
 from app.settings import SettingsError
 
 FIELDS = ("instance_id", "repo", "base_commit", "problem_statement")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
-_REPO = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +72,19 @@ def instance_in(line: str, where: str) -> Instance | BadRow:
     lacking = [each for each in FIELDS if not isinstance(row[each], str) or not row[each].strip()]
     if lacking:
         return BadRow(name, f"It has no text in {', '.join(lacking)}.")
-    for field, form in (("instance_id", _ID), ("repo", _REPO), ("base_commit", _COMMIT)):
-        if not form.fullmatch(row[field]) or ".." in row[field]:
+    forms = {"instance_id": _is_id, "repo": is_repository, "base_commit": is_commit}
+    for field, is_one in forms.items():
+        if not is_one(row[field]):
             return BadRow(name, f"Its {field} is not one: {row[field][:80]!r}.")
     try:
         title, body = issue_text(row["problem_statement"].encode(errors="replace"), "Its text")
     except SettingsError as error:
         return BadRow(name, str(error))
     return Instance(row["instance_id"], row["repo"], row["base_commit"], title, body)
+
+
+def _is_id(text: str) -> bool:
+    return _ID.fullmatch(text) is not None and ".." not in text
 
 
 def _text(path: Path) -> str:

@@ -68,6 +68,16 @@ class Remote:
         return f"{self.base_url}/{self.full_name}.git"
 
 
+def is_repository(text: str) -> bool:
+    """Whether a text has the form of `owner/name`; such a name leads out of no folder."""
+    return _NAME.fullmatch(text) is not None and ".." not in text
+
+
+def is_commit(text: str) -> bool:
+    """Whether a text has the form of a commit's full name."""
+    return _COMMIT.fullmatch(text) is not None
+
+
 def mirror_of(data_dir: Path, installation_id: int, repository_id: int) -> Mirror:
     """The mirror of a repository, by ids so that renames keep it; may not exist yet."""
     path = data_dir.absolute() / "mirrors" / str(installation_id) / f"{repository_id}.git"
@@ -80,8 +90,7 @@ async def fetch(mirror: Mirror, remote: Remote, branch: str) -> bool:
     Returns False when the remote has no such branch (an empty repository has none). Raises
     MirrorFailed when git cannot fetch; what the mirror held before is kept.
     """
-    if not _NAME.fullmatch(remote.full_name) or ".." in remote.full_name:
-        raise MirrorFailed(f"{remote.full_name!r} is not a repository name.")
+    _require_repository(remote)
     ref = f"refs/heads/{branch}"
     try:
         await asyncio.to_thread(_fetch_locked, mirror, remote, f"+{ref}:{ref}")
@@ -97,9 +106,8 @@ async def fetch_commit(mirror: Mirror, remote: Remote, commit: str) -> None:
 
     The host must hand out commits by name, as GitHub does. Raises MirrorFailed.
     """
-    if not _NAME.fullmatch(remote.full_name) or ".." in remote.full_name:
-        raise MirrorFailed(f"{remote.full_name!r} is not a repository name.")
-    if not _COMMIT.fullmatch(commit):
+    _require_repository(remote)
+    if not is_commit(commit):
         raise MirrorFailed(f"{commit!r} is not the full name of a commit.")
     if mirror.path.exists() and await resolve_commit(mirror, commit):
         return
@@ -115,7 +123,7 @@ async def resolve_commit(mirror: Mirror, revision: str) -> str | None:
     except MirrorFailed:
         return None
     found = text.decode().strip()
-    return found if _COMMIT.fullmatch(found) else None
+    return found if is_commit(found) else None
 
 
 @contextmanager
@@ -214,6 +222,11 @@ async def stream_archive(mirror: Mirror, commit: str) -> AsyncIterator[bytes]:
             await asyncio.to_thread(process.proc.wait)
         process.stdout.close()
         process.stderr.close()
+
+
+def _require_repository(remote: Remote) -> None:
+    if not is_repository(remote.full_name):
+        raise MirrorFailed(f"{remote.full_name!r} is not a repository name.")
 
 
 def _fetch_locked(mirror: Mirror, remote: Remote, refspec: str) -> None:
