@@ -30,6 +30,7 @@ from app.logs import configure_logs
 from app.services import open_backend, open_model
 from app.settings import Settings, read_settings
 from bench.cost_account import Account, Call, account, by_stage, critical_path, read_calls
+from bench.silent import Silent
 from emulator.model.server import create_app
 from emulator.scenarios.play import script
 from emulator.scenarios.repository import base_files, repository
@@ -38,7 +39,7 @@ from emulator.scenarios.sdist import fetch
 from emulator.serving import serving
 from pipeline.journal import JsonLinesJournal, read_events
 from pipeline.resolve import resolve
-from pipeline.services import PipelineStage, RunConfig, Services
+from pipeline.services import RunConfig, Services
 from pipeline.values import Task
 
 CACHED_GOAL = 0.85
@@ -55,13 +56,6 @@ class Run:
     kept: dict[str, tuple[str, int]]
     seconds: float
     winner: str
-
-
-class Silent:
-    """Progress that nobody watches."""
-
-    async def update(self, stage: PipelineStage, done: int, total: int, note: str = "") -> None:
-        """See pipeline.services.Progress."""
 
 
 async def played(name: str, folder: Path, cache: Path) -> Run:

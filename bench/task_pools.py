@@ -16,13 +16,14 @@ from typing import Any
 
 from pipeline.choose.normalise import changed_units
 from pipeline.index.units import enclosing, units
-from pipeline.values import Candidate, Change, Exclusion, Plan, Reproduction, Solution
+from pipeline.values import Candidate, Change, Exclusion, Plan, Reproduction, Solution, Stage
 from sandbox.patch.patch import apply, parse, paths
 
 Json = Any
 Texts = Mapping[str, str]
 AUTHOR = "G1"
 GOLD = "S1"
+_STAGES: Mapping[str, Stage] = {"G": "global", "L": "local", "S": "synthesis"}
 _PIP = "python -m pip install --quiet {}"
 # Only what a task names: other development packages may come from places that are not reached.
 _NPM = (
@@ -137,12 +138,12 @@ def exclusions(task: FixTask, texts: Texts, wanted: frozenset[str]) -> tuple[Exc
 
 
 def _candidate(name: str, patch: str, reproductions: tuple[Reproduction, ...]) -> Candidate:
-    stage = {"G": "global", "L": "local", "S": "synthesis"}[name[0]]
+    stage = _STAGES[name[0]]
     parents = () if stage == "global" else ("G1",)
     changes = tuple(Change(part.path, "as in the patch") for part in parse(patch))
     return Candidate(
         id=name,
-        stage=stage,  # type: ignore[arg-type]  # of a closed set
+        stage=stage,
         parents=parents,
         plan=Plan(name, Solution("", "", "", ()), changes),
         patch=patch,

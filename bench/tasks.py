@@ -17,7 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 if not __package__:  # as a script: this folder would hide the package of this file's name
@@ -26,6 +26,7 @@ if not __package__:  # as a script: this folder would hide the package of this f
 from app.github.source import MirrorSource, local_source
 from app.services import Backend, open_backend
 from app.settings import read_settings
+from bench.silent import Silent
 from bench.task_pools import (
     GOLD,
     FixTask,
@@ -41,7 +42,7 @@ from pipeline.environment.prepare import prepare_environment
 from pipeline.errors import ModelRefused, PipelineError
 from pipeline.explore.state import Exploration
 from pipeline.journal import JsonLinesJournal
-from pipeline.services import ModelReply, ModelRequest, PipelineStage, RunConfig, Services
+from pipeline.services import ModelReply, ModelRequest, RunConfig, Services
 from pipeline.values import Decision, Exclusion, Task, Usage
 from sandbox.errors import SandboxError
 
@@ -77,13 +78,6 @@ class TestAgent:
         answer = {"exclusions": [asdict(each) for each in self.found]}
         block = {"type": "tool_use", "id": "t", "name": request.force_tool, "input": answer}
         return ModelReply((block,), "tool_use", Usage(), "scripted")
-
-
-class Silent:
-    """Progress that nobody watches."""
-
-    async def update(self, stage: PipelineStage, done: int, total: int, note: str = "") -> None:
-        """See pipeline.services.Progress."""
 
 
 @contextmanager
@@ -132,7 +126,7 @@ async def tried(task: FixTask, mirror: Path, backend: Backend, folder: Path) -> 
         )
         environment = (await prepare_environment(services, task.body)).environment
         agent = TestAgent(exclusions(task, known, environment.stable_passes))
-        services = Services(run, agent, backend, source, journal, journal, Silent(), RunConfig())
+        services = replace(services, model=agent)
         async with backend.workspace(environment, "explore", run) as workspace:
             x = Exploration(issue, services, environment, workspace, "")
             decision = await decide(x, pool.candidates)
