@@ -107,7 +107,7 @@ async def _redis(settings: Settings) -> str:
 
 
 async def _database(settings: Settings) -> str:
-    if not settings.database_url and not (settings.data_dir / "prism.db").exists():
+    if not settings.has_database:
         return "SQLite, made at the first start"
     engine = open_ledger(settings.database)
     try:

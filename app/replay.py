@@ -29,8 +29,7 @@ def replay_run(
 
     `named` is a journal of `prism fix`, else a run id of the ledger. `export` takes the run as a
     journal file, which the emulator's model endpoint plays when it holds records; `picture` the
-    exploration as SVG. Raises
-    SettingsError and NothingToReplay when there is nothing to decide.
+    exploration as SVG. Raises SettingsError and NothingToReplay when there is nothing to decide.
     """
     path = Path(named)
     events = _file_events(path) if path.exists() else asyncio.run(_ledger_events(settings, named))
@@ -83,7 +82,7 @@ def _file_events(path: Path) -> list[dict[str, Json]]:
 
 async def _ledger_events(settings: Settings, run_id: str) -> list[dict[str, Json]]:
     """A run's items and records as the events of a journal file."""
-    if not settings.database_url and not (settings.data_dir / "prism.db").exists():
+    if not settings.has_database:
         raise SettingsError(
             f"There is no file {run_id}, and no ledger in {settings.data_dir}. Name a journal of "
             "`prism fix`, or set PRISM_DATA_DIR or DATABASE_URL as the worker has it."

@@ -126,7 +126,16 @@ class Settings:
         if self.database_url:
             scheme, _, rest = self.database_url.partition(":")
             return f"{_DRIVERS.get(scheme, scheme)}:{rest}"
-        return f"sqlite+aiosqlite:///{self.data_dir.absolute() / 'prism.db'}"
+        return f"sqlite+aiosqlite:///{self._database_file}"
+
+    @property
+    def has_database(self) -> bool:
+        """Whether there is a database to open: one that is named, or the data folder's file."""
+        return bool(self.database_url) or self._database_file.exists()
+
+    @property
+    def _database_file(self) -> Path:
+        return self.data_dir.absolute() / "prism.db"
 
     @property
     def model_url(self) -> str:
