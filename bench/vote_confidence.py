@@ -83,21 +83,16 @@ def _fold(instance: str) -> int:
 
 
 def _fitted(found: Sequence[Choice]) -> Calibration:
-    """The product's fit; draws of one instance are one observation each where they differ.
-
-    Equal rows are counted together only to be quick.
-    """
+    """The product's fit; of very many draws every k-th, in a fixed order: it needs no more."""
     outcomes = [Outcome(e.eff, e.valid_share, e.right >= 0.5) for e in found if e.valid_share]
-    if len(outcomes) > 800:  # every k-th draw, in a fixed order: the fit needs no more
-        step = len(outcomes) // 800
-        outcomes = outcomes[::step]
+    outcomes = outcomes[:: max(1, len(outcomes) // 800)]
     return fit(outcomes, SHIPPED)
 
 
-def calibrated(told: Sequence[Choice], seed: int = 0) -> Calibrated:
+def calibrated(told: Sequence[Choice]) -> Calibrated:
     """How well the probabilities of `out_of_fold` hold."""
     base = mean(each.right for each in told)
-    dice = random.Random(seed)
+    dice = random.Random(0)
     by_instance: dict[str, list[Choice]] = {}
     for each in told:
         by_instance.setdefault(each.instance, []).append(each)
@@ -157,19 +152,18 @@ class Stopped:
     whole: float
 
 
-def stopping(pools: Sequence[Pool], draws: Draws, rule: Rule, seed: int = 0) -> Stopped:
-    """Candidates in an order drawn by `seed`; the vote is held over what was seen."""
+def stopping(pools: Sequence[Pool], draws: Draws) -> Stopped:
+    """Candidates in the order of `dealt`; the product's vote is held over what was seen."""
     used, resolved, whole = [], [], []
     for pool in pools:
         several = draws[pool.instance.name]
         for number, drawn in enumerate(several):
-            order = sorted(drawn)
-            random.Random(f"{seed}/{pool.instance.name}/{number}").shuffle(order)
+            order = dealt(pool.instance.name, number, drawn)
             stop = _agreed(pool, order)
             used.append(stop / len(order) * 12)
             share = 1 / len(several)
-            resolved.append(share * _resolved(pool, order[:stop], rule))
-            whole.append(share * _resolved(pool, order, rule))
+            resolved.append(share * resolved_by(soft, pool, order[:stop]))
+            whole.append(share * resolved_by(soft, pool, order))
     count = len(pools)
     return Stopped(mean(used), 100 * sum(resolved) / count, 100 * sum(whole) / count)
 
@@ -192,24 +186,28 @@ def _agreed(pool: Pool, order: Sequence[int]) -> int:
     return len(order)
 
 
-def _resolved(pool: Pool, numbers: Sequence[int], rule: Rule) -> float:
+def resolved_by(rule: Rule, pool: Pool, numbers: Sequence[int]) -> float:
+    """How likely a rule's choice among some candidates is right; 0 where none is valid."""
     voters = pool.valid(numbers)
     return right(pool.instance, rule(pool, voters)) if voters else 0.0
 
 
-def first_of(draws: Draws, count: int, seed: int = 0) -> dict[str, list[list[int]]]:
-    """The first candidates of each draw, in an order drawn by `seed`."""
-    found: dict[str, list[list[int]]] = {}
-    for name, several in draws.items():
-        found[name] = []
-        for number, drawn in enumerate(several):
-            order = sorted(drawn)
-            random.Random(f"{seed}/{name}/{number}").shuffle(order)
-            found[name].append(order[:count])
-    return found
+def first_of(draws: Draws, count: int) -> dict[str, list[list[int]]]:
+    """The first candidates of each draw, in the order of `dealt`."""
+    return {
+        name: [dealt(name, number, drawn)[:count] for number, drawn in enumerate(several)]
+        for name, several in draws.items()
+    }
 
 
-def shuffled(pool: Pool, seed: int = 0) -> Pool:
+def dealt(name: str, number: int, drawn: Sequence[int]) -> list[int]:
+    """The candidates of an instance's draw in an order by lot, always the same."""
+    order = sorted(drawn)
+    random.Random(f"0/{name}/{number}").shuffle(order)
+    return order
+
+
+def shuffled(pool: Pool, seed: int) -> Pool:
     """The same pool with its source letters dealt anew."""
     numbers = sorted(pool.instance.voters)
     letters = [pool.instance.voters[number].source for number in numbers]

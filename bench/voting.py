@@ -26,11 +26,12 @@ from bench.vote_confidence import (
     choices,
     first_of,
     out_of_fold,
+    resolved_by,
     shuffled,
     stopping,
 )
 from bench.vote_pool import read_pool
-from bench.vote_rules import RULES, Pool, Rule, right, soft
+from bench.vote_rules import RULES, Pool, Rule, soft
 
 Json = Any
 SHUFFLES = 5
@@ -69,7 +70,7 @@ def measured(pools: Sequence[Pool], draws: Draws) -> Json:
     ]
     trust = calibrated(out_of_fold(choices(pools, draws)))
     six = first_of(draws, 6)
-    stop = stopping(pools, draws, soft)
+    stop = stopping(pools, draws)
     again = [
         mean(rate([shuffled(pool, seed) for pool in pools], draws, soft))
         for seed in range(SHUFFLES)
@@ -105,11 +106,7 @@ def measured(pools: Sequence[Pool], draws: Draws) -> Json:
 def rate(pools: Sequence[Pool], draws: Draws, rule: Rule) -> list[float]:
     """How often a rule is right on each instance, the mean over its draws."""
     return [
-        mean(
-            right(pool.instance, rule(pool, voters)) if (voters := pool.valid(one)) else 0.0
-            for one in draws[pool.instance.name]
-        )
-        for pool in pools
+        mean(resolved_by(rule, pool, one) for one in draws[pool.instance.name]) for pool in pools
     ]
 
 
