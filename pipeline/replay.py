@@ -93,9 +93,9 @@ def replay(stored: Stored) -> Replayed:
         first = str(error).splitlines()[0]
         raise NothingToReplay(f"The journal is not one of this version: {first}.") from error
     if not pool.candidates:
-        raise NothingToReplay(f"No candidate has a patch yet. {_sentence(_missing(stored, pool))}")
+        raise NothingToReplay(f"No candidate has a patch yet. {' '.join(_missing(stored, pool))}")
     if not pool.evidence:
-        raise NothingToReplay(f"No candidate was verified. {_sentence(_missing(stored, pool))}")
+        raise NothingToReplay(f"No candidate was verified. {' '.join(_missing(stored, pool))}")
     ballot = ballot_of(pool)
     if decision is None:
         return Replayed(pool, ballot, None, _missing(stored, pool), ())
@@ -174,10 +174,6 @@ def _missing(stored: Stored, pool: Pool) -> tuple[str, ...]:
         said.append("The contest of candidates in a tie is not over.")
     said.append("The run did not come to its decision.")
     return tuple(said)
-
-
-def _sentence(missing: tuple[str, ...]) -> str:
-    return " ".join(missing)
 
 
 def _differences(pool: Pool, ballot: Ballot, decision: Decision) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.messages.view import winner_of
 from app.settings import SettingsError
 from pipeline.jsonable import from_json, to_json
 from pipeline.values import Decision, Usage
@@ -71,7 +72,7 @@ def prediction(instance_id: str, model: str, decision: Decision) -> dict[str, st
     Without the reproductions a pull request would add: the harness brings tests of its own, and
     a file of the same name would keep them from being applied.
     """
-    winner = next((c for c in decision.candidates if c.id == decision.ballot.winner), None)
+    winner = winner_of(decision)
     patch = winner.patch if winner is not None else ""
     text = patch.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return {"instance_id": instance_id, "model_name_or_path": model, "model_patch": text}

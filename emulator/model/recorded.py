@@ -35,8 +35,9 @@ def is_recording(text: str) -> bool:
 def script_of(text: str) -> Script:
     """The script of a recorded run; raises ScriptError when the file holds no model call.
 
-    Content, stop reason and usage are those of the recorded answers, so budgets are met as they
-    were. Tries without an answer are left out: the same fault is not to be had twice.
+    Content, stop reason and tokens are those of the recorded answers. What they cost may be a
+    little less than then: a record does not tell what was written to the cache. Tries without an
+    answer are left out: the same fault is not to be had twice.
     """
     calls = [each for each in recorded(read_events(text)) if each.kind == "call"]
     if not calls:

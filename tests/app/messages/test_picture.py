@@ -4,7 +4,6 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 from app.messages.picture import exploration_svg
-from pipeline.values import Ballot
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -31,6 +30,5 @@ def test_hostile_words_stay_text(evil_decision):
 def test_nothing_to_show(decision):
     """An empty pool is an empty picture."""
     ballot = replace(decision.ballot, clusters=(), gates=(), winner=None, rule="Nobody.")
-    assert isinstance(ballot, Ballot)
     root = ElementTree.fromstring(exploration_svg((), ballot))
     assert not list(root.iter(f"{SVG}g"))
