@@ -144,7 +144,7 @@ def _ast_key(patch: str, placed: Placed) -> str:
 
 
 def _changed(patch: str) -> Iterator[str]:
-    """Added and removed lines with their sign and the file they are in."""
+    """Added and removed lines with their sign, in their order."""
     for part in parse(patch):
         for hunk in part.hunks:
             yield from (line for line in hunk.lines if line[0] != " ")

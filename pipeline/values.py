@@ -232,7 +232,10 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Candidates that made the same change. `label` is A, B, … in the order of the table."""
+    """Candidates that stand together: the same change, or the same behaviour in the same place.
+
+    `label` is A, B, … in the order of the table.
+    """
 
     label: str
     members: tuple[str, ...]
@@ -267,9 +270,10 @@ class Ballot:
 
     `winner` is a candidate id, None when no candidate passed the gate. `rule` names, in words,
     what decided. `tie` are the candidates between which only a contest can decide, () when it is
-    decided. `scores` tell how near each patch is to the others, 0 to 1, weighted by lineage; all
-    candidates with a patch have one. `confidence` is None without a winner. `vote` is the rule of
-    the count: soft (scores) or majority (plain votes).
+    decided. `scores` tell how near each patch is to the others, 0 to 1, weighted by lineage; only
+    candidates whose patch is allowed, applies, parses and changes something have one.
+    `confidence` is None without a winner. `vote` is the rule of the count: soft (scores) or
+    majority (plain votes).
     """
 
     clusters: tuple[Cluster, ...]

@@ -49,7 +49,7 @@ def edit_from(patch: str, before: Texts, after: Texts, definitions: Definitions)
         files.add(part.path)
         known = part.path in after
         texts = (before.get(part.path) or "", after.get(part.path) or "")
-        if known and part.path in definitions:
+        if part.path in definitions:
             symbols.update(_symbols(part, definitions[part.path]))
         pieces.update(_digest(piece) for piece in _pieces(part, texts, known=known))
     return Edit(
