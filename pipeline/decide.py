@@ -1,11 +1,11 @@
 """From candidates to a Decision: evidence, the vote, and the patch that gets published."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from pipeline.ballot import Pool, ballot_of
 from pipeline.choose.gate import counted
-from pipeline.choose.vote import vote
 from pipeline.contest.hold import hold_contest
 from pipeline.evidence.exclusions import find_exclusions
 from pipeline.evidence.verify import verify_pool
@@ -18,7 +18,6 @@ from pipeline.values import (
     Contest,
     Decision,
     Evidence,
-    Exclusion,
     Reproduced,
     Reproduction,
 )
@@ -27,17 +26,10 @@ from sandbox.patch.patch import combine, paths
 
 @dataclass(frozen=True, slots=True)
 class Assessed:
-    """Candidates, what is known of each, and the ballot over it.
+    """Candidates with what is known of each, and the ballot over them."""
 
-    `has_suite` tells whether any test passed twice on the base.
-    """
-
-    candidates: tuple[Candidate, ...]
-    evidence: Mapping[str, Evidence]
-    reproductions: tuple[Reproduced, ...]
-    exclusions: tuple[Exclusion, ...]
+    pool: Pool
     ballot: Ballot
-    has_suite: bool
 
 
 async def assess(x: Exploration, candidates: tuple[Candidate, ...]) -> Assessed:
@@ -47,10 +39,9 @@ async def assess(x: Exploration, candidates: tuple[Candidate, ...]) -> Assessed:
     """
     exclusions = await find_exclusions(x.services, x.task, x.environment, candidates)
     evidence, reproductions = await verify_pool(x.services, x.environment, candidates, exclusions)
-    nothing = Ballot((), (), None, "")
     has_suite = bool(x.environment.stable_passes)
-    seen = Assessed(candidates, evidence, reproductions, exclusions, nothing, has_suite)
-    return replace(seen, ballot=_vote(x, seen))
+    pool = Pool(candidates, evidence, reproductions, exclusions, has_suite)
+    return Assessed(pool, ballot_of(pool, x.services.config))
 
 
 async def decide(
@@ -66,9 +57,9 @@ async def decide(
     Costs what `assess` does. `notes` tell of samples that were lost, `not_run` what was left out
     and why, `out_of_budget` that some sample was lost to a used-up budget.
     """
-    services, pool = x.services, await assess(x, candidates)
-    contest = await _contest(x, pool)
-    ballot = pool.ballot if contest is None else _vote(x, pool, contest)
+    services, seen = x.services, await assess(x, candidates)
+    pool, contest = seen.pool, await _contest(x, seen)
+    ballot = seen.ballot if contest is None else ballot_of(pool, services.config, contest)
 
     async def work(_attempt: int) -> Decision:
         return Decision(
@@ -93,22 +84,11 @@ async def decide(
     return decision
 
 
-async def _contest(x: Exploration, pool: Assessed) -> Contest | None:
+async def _contest(x: Exploration, seen: Assessed) -> Contest | None:
     """What selectors say of candidates that evidence and vote cannot tell apart."""
-    tied = {each.id: each for each in pool.candidates if each.id in pool.ballot.tie}
+    pool = seen.pool
+    tied = {each.id: each for each in pool.candidates if each.id in seen.ballot.tie}
     return await hold_contest(x, tied, pool.evidence, pool.reproductions) if tied else None
-
-
-def _vote(x: Exploration, pool: Assessed, contest: Contest | None = None) -> Ballot:
-    return vote(
-        pool.candidates,
-        pool.evidence,
-        pool.reproductions,
-        has_suite=pool.has_suite,
-        require_tests=x.services.config.require_tests,
-        rule=x.services.config.vote,
-        contest=contest,
-    )
 
 
 def published_patch(

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
+from pipeline.ballot import Pool, ballot_of
 from pipeline.choose.gate import natural
-from pipeline.choose.vote import vote
 from pipeline.contest.tally import is_decided
 from pipeline.errors import NothingToReplay
 from pipeline.jsonable import from_json, to_json
@@ -36,19 +36,6 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
-    """Everything a vote reads."""
-
-    candidates: tuple[Candidate, ...]
-    evidence: Mapping[str, Evidence]
-    reproductions: tuple[Reproduced, ...]
-    exclusions: tuple[Exclusion, ...]
-    has_suite: bool
-    config: RunConfig
-    contest: Contest | None
-
-
-@dataclass(frozen=True, slots=True)
 class Replayed:
     """The ballot of today over what was stored.
 
@@ -57,6 +44,7 @@ class Replayed:
     """
 
     pool: Pool
+    config: RunConfig
     ballot: Ballot
     recorded: Ballot | None
     missing: tuple[str, ...]
@@ -88,31 +76,25 @@ def replay(stored: Stored) -> Replayed:
     read as what it should be.
     """
     try:
-        pool, decision = _pool(stored), _read(Decision, stored, "vote/decision")
+        config = _config(stored)
+        pool, contest = _pool(stored), _contest(stored, config.contest_votes)
+        decision = _read(Decision, stored, "vote/decision")
     except (ValidationError, KeyError, TypeError) as error:
         first = str(error).splitlines()[0]
         raise NothingToReplay(f"The journal is not one of this version: {first}.") from error
     if not pool.candidates:
-        raise NothingToReplay(f"No candidate has a patch yet. {' '.join(_missing(stored, pool))}")
+        raise NothingToReplay(
+            f"No candidate has a patch yet. {' '.join(_missing(stored, pool, contest))}"
+        )
     if not pool.evidence:
-        raise NothingToReplay(f"No candidate was verified. {' '.join(_missing(stored, pool))}")
-    ballot = ballot_of(pool)
+        raise NothingToReplay(
+            f"No candidate was verified. {' '.join(_missing(stored, pool, contest))}"
+        )
+    ballot = ballot_of(pool, config, contest)
     if decision is None:
-        return Replayed(pool, ballot, None, _missing(stored, pool), ())
-    return Replayed(pool, ballot, decision.ballot, (), _differences(pool, ballot, decision))
-
-
-def ballot_of(pool: Pool) -> Ballot:
-    """The vote over a pool as `pipeline.decide` holds it."""
-    return vote(
-        pool.candidates,
-        pool.evidence,
-        pool.reproductions,
-        has_suite=pool.has_suite,
-        require_tests=pool.config.require_tests,
-        rule=pool.config.vote,
-        contest=pool.contest,
-    )
+        return Replayed(pool, config, ballot, None, _missing(stored, pool, contest), ())
+    said = _differences(pool, ballot, decision)
+    return Replayed(pool, config, ballot, decision.ballot, (), said)
 
 
 def _pool(stored: Stored) -> Pool:
@@ -127,7 +109,6 @@ def _pool(stored: Stored) -> Pool:
     reproduced = [each for output in checks.values() for each in output.get("validated", ())]
     named = checks.get("verify/exclusions", {}).get("exclusions", ())
     environment = stored.outputs.get("environment/environment") or {}
-    config = from_json(RunConfig, environment.get("config", {}))
     ran = any(each.regression_ran for each in evidence.values())
     return Pool(
         tuple(sorted(candidates, key=lambda each: natural(each.id))),
@@ -135,9 +116,12 @@ def _pool(stored: Stored) -> Pool:
         tuple({each["id"]: from_json(Reproduced, each) for each in reproduced}.values()),
         tuple(from_json(Exclusion, each) for each in named),
         environment.get("has_suite", ran),  # a journal of before says it only by its evidence
-        config,
-        _contest(stored, config.contest_votes),
     )
+
+
+def _config(stored: Stored) -> RunConfig:
+    environment = stored.outputs.get("environment/environment") or {}
+    return from_json(RunConfig, environment.get("config", {}))
 
 
 def _contest(stored: Stored, most: int) -> Contest | None:
@@ -162,7 +146,7 @@ def _read(kind: type[Decision], stored: Stored, name: str) -> Decision | None:
     return from_json(kind, stored.outputs[name]) if name in stored.outputs else None
 
 
-def _missing(stored: Stored, pool: Pool) -> tuple[str, ...]:
+def _missing(stored: Stored, pool: Pool, contest: Contest | None) -> tuple[str, ...]:
     """What a run that was stopped half way does not have, in sentences."""
     said = [f"{name} was begun and not finished." for name in stored.unfinished]
     unverified = [each.id for each in pool.candidates if each.id not in pool.evidence]
@@ -170,7 +154,7 @@ def _missing(stored: Stored, pool: Pool) -> tuple[str, ...]:
         said.append("The repository was not set up.")
     if pool.candidates and unverified:
         said.append(f"There is no evidence about {', '.join(unverified)}.")
-    if any(name.startswith("vote/contest:") for name in stored.outputs) and pool.contest is None:
+    if any(name.startswith("vote/contest:") for name in stored.outputs) and contest is None:
         said.append("The contest of candidates in a tie is not over.")
     said.append("The run did not come to its decision.")
     return tuple(said)

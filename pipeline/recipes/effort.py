@@ -33,30 +33,31 @@ def waves(config: RunConfig, explored: Sequence[Explored]) -> tuple[Wave, ...]:
     return (*parted, *rounds)
 
 
-def enough(config: RunConfig, pool: Assessed, remaining: int) -> str:
+def enough(config: RunConfig, seen: Assessed, remaining: int) -> str:
     """Why the `remaining` plans need no coder, "" when they do.
 
     Integrated plans share what they were made from, so all of them have to agree; later on
     `settled` of the choosing part decides.
     """
+    pool = seen.pool
     if any(each.exit_status == "budget" for each in pool.candidates):
         return "the budget is used up"
     if config.effort == "adaptive" and all(each.stage == "synthesis" for each in pool.candidates):
-        return _integrated_agree(pool)
-    return settled(pool.ballot, pool.evidence, has_suite=pool.has_suite, remaining=remaining)
+        return _integrated_agree(seen)
+    return settled(seen.ballot, pool.evidence, has_suite=pool.has_suite, remaining=remaining)
 
 
-def _integrated_agree(pool: Assessed) -> str:
+def _integrated_agree(seen: Assessed) -> str:
     """Why the integrated candidates alone settle a run, "" when they do not.
 
     They do when at least two pass the gate, all that pass stand in one cluster, and no evidence
     for the winner is missing: the suite ran, and it passes a reproduction that counts.
     """
-    ballot, winner, trust = pool.ballot, pool.ballot.winner, pool.ballot.confidence
+    ballot, winner, trust = seen.ballot, seen.ballot.winner, seen.ballot.confidence
     gated = {each.candidate for each in ballot.gates if each.ok}
     if winner is None or trust is None or len(gated) < 2 or gated != set(ballot.clusters[0].gated):
         return ""
-    if not (pool.evidence[winner].regression_ran and trust.tested):
+    if not (seen.pool.evidence[winner].regression_ran and trust.tested):
         return ""
     return (
         f"{len(gated)} integrated candidates agree and pass every check, and no evidence is missing"

@@ -157,7 +157,7 @@ def test_a_replay_reaches_the_same_winner(whole: Whole) -> None:
     assert again.pool.candidates == decision.candidates
     assert again.pool.evidence == decision.evidence
     assert again.pool.has_suite
-    assert again.pool.config == CONFIG
+    assert again.config == CONFIG
     assert (again.missing, again.differences) == ((), ())
 
 

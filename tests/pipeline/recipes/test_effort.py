@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.github.source import MirrorSource
+from pipeline.ballot import Pool
 from pipeline.choose.vote import vote
 from pipeline.decide import Assessed
 from pipeline.explore.state import Explored
@@ -99,7 +100,7 @@ def pool(
     }
     tests = (test,) if shown else ()
     ballot = vote(candidates, evidence, tests, has_suite=ran)
-    return Assessed(candidates, evidence, tests, (), ballot, ran)
+    return Assessed(Pool(candidates, evidence, tests, (), ran), ballot)
 
 
 @pytest.mark.parametrize(
@@ -131,8 +132,9 @@ def test_independent_agreement_with_full_evidence_ends_a_run() -> None:
 def test_a_used_up_budget_ends_every_effort() -> None:
     """Coders that could not ask a single question are not opened one after the other."""
     seen = pool("a", "b")
-    out = replace(seen.candidates[0], exit_status="budget")
-    seen = replace(seen, candidates=(out, *seen.candidates[1:]))
+    first, *others = seen.pool.candidates
+    out = replace(first, exit_status="budget")
+    seen = replace(seen, pool=replace(seen.pool, candidates=(out, *others)))
     for effort in ("full", "adaptive"):
         assert enough(RunConfig(effort=effort), seen, 9) == "the budget is used up"  # type: ignore[arg-type] # one of three
 

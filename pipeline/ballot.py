@@ -1,0 +1,35 @@
+"""The vote as a run holds it, and as a replay holds it again: one place for what it reads. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipeline.choose.vote import vote
+from pipeline.services import RunConfig
+from pipeline.values import Ballot, Candidate, Contest, Evidence, Exclusion, Reproduced
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Everything a vote reads of its candidates.
+
+    `has_suite` tells whether any test passed twice on the base.
+    """
+
+    candidates: tuple[Candidate, ...]
+    evidence: Mapping[str, Evidence]
+    reproductions: tuple[Reproduced, ...]
+    exclusions: tuple[Exclusion, ...]
+    has_suite: bool
+
+
+def ballot_of(pool: Pool, config: RunConfig, contest: Contest | None = None) -> Ballot:
+    """The ballot over a pool under a run's settings."""
+    return vote(
+        pool.candidates,
+        pool.evidence,
+        pool.reproductions,
+        has_suite=pool.has_suite,
+        require_tests=config.require_tests,
+        rule=config.vote,
+        contest=contest,
+    )
