@@ -19,7 +19,7 @@ Effort = Literal["full", "lean", "adaptive"]
 ContrastRule = Literal["major", "all4"]
 SynthesisScope = Literal["cross", "branch"]
 BranchWeights = Literal["page", "code"]
-RecordKind = Literal["call", "tool", "evidence"]
+RecordKind = Literal["call", "tool"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +135,8 @@ class Recorder(Protocol):
         """Keep one event; never raises and never waits for long. `data` must not change later.
 
         "call": what `pipeline.records.call_data` makes, at the call's address. "tool": what
-        `tool_data` makes, at the address of the call that asked for it. "evidence": JSON of a
-        test run or check, at `verify/<item>/<name>`. Neither holds keys, tokens or headers.
+        `tool_data` makes, at the address of the call that asked for it. Neither holds keys, tokens
+        or headers. Evidence is no record: it is in the journal as the items of `verify`.
         """
 
 

@@ -27,7 +27,7 @@ from pipeline.services import Json, RecordKind
 COLLECT_S = 0.25
 LAST_WORDS_S = 5.0
 MAX_PENDING_BYTES = 64 * 1024 * 1024  # not compressed, while the database does not answer
-MAX_RECORD_BYTES = 8 * 1024 * 1024  # of a tool result or a piece of evidence, not compressed
+MAX_RECORD_BYTES = 8 * 1024 * 1024  # of a tool result, not compressed
 PRUNED_AT_ONCE = 500  # rows: others must get their turn to write
 
 log = structlog.get_logger(__name__)

@@ -90,7 +90,7 @@ async def test_the_quota_counts_what_earlier_workers_wrote(
 async def test_a_huge_observation_leaves_only_its_size(ledger: AsyncEngine, claim: Claim) -> None:
     """What no reader could use is not kept."""
     async with records.recording(ledger, claim.run.id, claim.epoch, 100 * MB) as recorder:
-        await recorder.record("evidence", "verify/G1/suite", 1, {"output": "x" * 9 * MB})
+        await recorder.record("tool", "code/G1/0", 1, {"observation": "x" * 9 * MB})
     (kept,) = await records.load(ledger, claim.run.id)
     assert kept.data["left_out_bytes"] > 9 * MB
 
@@ -98,7 +98,7 @@ async def test_a_huge_observation_leaves_only_its_size(ledger: AsyncEngine, clai
 async def test_old_records_and_those_of_gone_installations_are_pruned(
     ledger: AsyncEngine, claim: Claim, new_run: Callable[..., NewRun]
 ) -> None:
-    """Retention is by age; when an organisation removes the App its texts go at once."""
+    """Retention is by age; texts of an organisation that removed the App go with the next pruning."""
     async with records.recording(ledger, claim.run.id, claim.epoch, MB) as recorder:
         for turn in range(4):
             await recorder.record("tool", f"code/G1/{turn}", 1, DATA)
