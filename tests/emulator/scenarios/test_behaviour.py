@@ -155,7 +155,7 @@ async def _evidence(
         candidate.id,
         PolicyVerdict(),
         applies=True,
-        parses=all([await parses(path, text) for path, text in after.items() if text]),
+        parses=all([await parses(path, text) for path, text in after.items() if text is not None]),
         key=key(candidate.patch, before, after),
         regression_ran=True,
         lost=tuple(sorted(lost)),
