@@ -98,7 +98,7 @@ async def test_a_huge_observation_leaves_only_its_size(ledger: AsyncEngine, clai
 async def test_old_records_and_those_of_gone_installations_are_pruned(
     ledger: AsyncEngine, claim: Claim, new_run: Callable[..., NewRun]
 ) -> None:
-    """Retention is by age; texts of an organisation that removed the App go with the next pruning."""
+    """Retention is by age; texts of an organisation that removed the App go soon after."""
     async with records.recording(ledger, claim.run.id, claim.epoch, MB) as recorder:
         for turn in range(4):
             await recorder.record("tool", f"code/G1/{turn}", 1, DATA)
