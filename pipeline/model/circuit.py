@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from pipeline.errors import BudgetExhausted, KeyRefused, ModelError, ModelUnavailable
+from pipeline.errors import KeyRefused, ModelError, ModelUnavailable
 
 FIRST_PAUSE_S = 30.0
 LONGEST_PAUSE_S = 300.0
@@ -47,7 +47,8 @@ class Circuits:
         """Around one call with all its tries.
 
         Raises the error that opened the circuit, with `wait_s`, until a trial is due. An error of
-        the call opens the circuit or, when the provider answered, closes it.
+        the call opens the circuit or, when the provider answered, closes it; a budget that is used
+        up and a call that is given up say nothing about the provider.
         """
         mine = await self._enter(model)
         try:
@@ -61,8 +62,6 @@ class Circuits:
         except ModelError:
             self._close(model)
             raise
-        except (BudgetExhausted, asyncio.CancelledError):
-            raise  # says nothing about the provider
         else:
             self._close(model)
         finally:
@@ -75,8 +74,9 @@ class Circuits:
 
         Models stand in for each other, so all of their circuits must be open, or the account's.
         """
-        states = [self._open.get(name) for name in models]
-        first = self._open.get(ACCOUNT) or (None if None in states else next(iter(states), None))
+        first, known = self._open.get(ACCOUNT), [self._open.get(name) for name in models]
+        if first is None and None not in known:
+            first = min(filter(None, known), key=lambda each: each.until, default=None)
         if first is not None and first.until > self.clock():
             raise self._told(first)
 
