@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pipeline.errors import MalformedAnswer, ModelRefused, ModelRejected, ModelUnavailable
+from pipeline.journal import add_usage
 from pipeline.model.circuit import Circuits
 from pipeline.model.clients import Client, Provider, open_client
 from pipeline.model.faults import Faulty, classify
@@ -90,8 +91,8 @@ class AnthropicModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Make one call; see `pipeline.services.Model`.
 
-        Rate limits, overload and server errors are tried again up to six times within
-        `deadline_s`, cut streams once; each try is a reservation of its own, settled at its worst
+        Rate limits, overload and server errors are tried up to six times within `deadline_s`, cut
+        streams twice; each try is a reservation of its own, settled at its worst
         case when it may have been charged without an answer. ModelUnavailable after that opens
         the model's circuit, KeyRefused the account's. A reply cut off at its length limit is
         returned with stop reason `max_tokens`: do not run its tool calls. MalformedAnswer for one
@@ -114,16 +115,16 @@ class AnthropicModel:
         """The call and, where the model pauses its turn, up to three continuations."""
         async with self.traffic.circuits.passing(name):
             reply = await self._tried(request, name)
-            content, usages = reply.content, [reply.usage]
+            content, usage = reply.content, reply.usage
             for number in range(1, MAX_CONTINUED + 1):
                 if reply.stop_reason != "pause_turn":
                     break
                 reply = await self._tried(_continued(request, content, number), name)
                 content = (*content, *reply.content)
-                usages.append(reply.usage)
+                usage = add_usage(usage, reply.usage)
         if reply.stop_reason == "pause_turn":
             raise MalformedAnswer(f"The model paused {request.address} again and again.")
-        return replace(reply, content=content, usage=total(usages))
+        return replace(reply, content=content, usage=usage)
 
     async def _tried(self, request: ModelRequest, name: str) -> ModelReply:
         fault, end = Faulty("no try was made"), time.monotonic() + self.deadline_s
@@ -252,17 +253,6 @@ class AnthropicModel:
         if getattr(message, "stop_reason", None) is None:
             raise Faulty("the connection ended in the middle of the answer", charged=True)
         return answer
-
-
-def total(usages: list[Usage]) -> Usage:
-    """The sum of what the parts of one answer cost."""
-    return Usage(
-        sum(each.calls for each in usages),
-        sum(each.input_tokens for each in usages),
-        sum(each.cached_tokens for each in usages),
-        sum(each.output_tokens for each in usages),
-        sum(each.cost_usd for each in usages),
-    )
 
 
 def _continued(request: ModelRequest, content: tuple[Json, ...], number: int) -> ModelRequest:

@@ -56,9 +56,15 @@ async def check_model(
         messages=({"role": "user", "content": "Say ok."},),
         max_tokens=1,
     )
-    gateway = AnthropicModel(
-        api_key, base_url, model, "", _Unlimited(), "probe", prices, deadline_s=deadline_s
-    )
-    gateway.provider = provider or gateway.provider
-    async with gateway:
+    async with AnthropicModel(
+        api_key,
+        base_url,
+        model,
+        "",
+        _Unlimited(),
+        "probe",
+        prices,
+        deadline_s=deadline_s,
+        provider=provider or Provider(),
+    ) as gateway:
         await gateway.complete(request)

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from pipeline.model.wire import bare
 from pipeline.services import Json
 
 MAX_WAIT_S = 20.0
@@ -71,7 +72,7 @@ def beginning(body: dict[str, Json]) -> str:
     blocks: list[Json] = []
     for message in body["messages"]:
         for block in message["content"]:
-            blocks.append({name: value for name, value in block.items() if name != "cache_control"})
+            blocks.append(bare(block))
             if "cache_control" in block:
                 text = json.dumps([body["model"], body.get("tools"), body.get("system"), blocks])
                 return hashlib.sha256(text.encode(errors="replace")).hexdigest()

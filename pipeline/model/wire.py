@@ -83,17 +83,8 @@ def lives_an_hour(body: dict[str, Json]) -> bool:
     return any("ttl" in block.get("cache_control", {}) for block in blocks)
 
 
-def without_marks(body: dict[str, Json]) -> dict[str, Json]:
-    """The body as the prefix cache compares it: breakpoints are no part of the text."""
-    bare = [
-        {**message, "content": [_bare(block) for block in message["content"]]}
-        for message in body["messages"]
-    ]
-    system = {"system": [_bare(each) for each in body["system"]]} if "system" in body else {}
-    return {**body, **system, "messages": bare}
-
-
-def _bare(block: Json) -> Json:
+def bare(block: Json) -> Json:
+    """A block without its breakpoint."""
     return {name: value for name, value in block.items() if name != "cache_control"}
 
 

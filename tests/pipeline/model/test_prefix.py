@@ -11,7 +11,7 @@ from emulator.model.validation import cacheable, check
 from pipeline.agent.transcript import Transcript, Turn
 from pipeline.explore.state import Explored
 from pipeline.jsonable import from_json, to_json
-from pipeline.model.wire import body_of, without_marks
+from pipeline.model.wire import bare, body_of
 from pipeline.services import CallAddress, ModelRequest, PipelineStage, ToolSpec
 
 TOOLS = (ToolSpec("view", "See.", {"type": "object", "properties": {"path": {"type": "string"}}}),)
@@ -51,11 +51,10 @@ def sent(transcript: Transcript, stage: PipelineStage, item: str) -> dict[str, A
 
 def on_the_wire(body: dict[str, Any]) -> tuple[bytes, list[bytes]]:
     """What the cache compares, in order: everything before the messages, then every block."""
-    bare = without_marks(body)
-    head = json.dumps([bare["model"], bare["tools"], bare["system"]])
+    head = json.dumps([body["model"], body["tools"], [bare(each) for each in body["system"]]])
     blocks = [
-        json.dumps([message["role"], block])
-        for message in bare["messages"]
+        json.dumps([message["role"], bare(block)])
+        for message in body["messages"]
         for block in message["content"]
     ]
     return head.encode(), [block.encode() for block in blocks]
