@@ -114,8 +114,8 @@ def _rejected(error: Exception, status: int, model: str, keys: str) -> ModelReje
         )
     if status == 404:
         return ModelRejected(
-            f"The model API does not know {model!r} (HTTP 404: {quote}). Check PRISM_MODEL and "
-            "ANTHROPIC_BASE_URL.",
+            f"The model API does not know {model!r} (HTTP 404: {quote}). Check PRISM_MODEL, "
+            f"then {keys}.",
             status,
         )
     if status == 413 or any(words in quote.lower() for words in TOO_LONG):
