@@ -15,7 +15,7 @@ from app.jobs.queue import Queue, QueueUnavailable
 from app.ledger.engine import open_ledger
 from app.ledger.errors import NotMigrated
 from app.ledger.migrate import is_older, require_migrated
-from app.models import key_of, models_of, provider_of, require_models
+from app.models import asked_models, key_of, provider_of, require_models
 from app.settings import Settings, SettingsError, require_data_dir, require_webhook_secret
 from pipeline.errors import ModelUnavailable, PipelineError
 from pipeline.model.prices import read_prices
@@ -123,16 +123,13 @@ async def _database(settings: Settings) -> str:
 
 async def _model(settings: Settings) -> str:
     require_models(settings)
-    found = models_of(settings).models()
-    if settings.fallback_model:
-        named = found.get(settings.fallback_model, ())
-        found[settings.fallback_model] = (*named, "fallback")
+    found, provider = asked_models(settings), provider_of(settings)
     prices, key, url = read_prices(settings.prices), key_of(settings), settings.model_url
     try:
         for name in found:
-            await check_model(key, url, name, prices, provider_of(settings), deadline_s=10)
+            await check_model(key, url, name, prices, provider, deadline_s=10)
     except ModelUnavailable as error:
-        raise Problem(f"{error} Check ANTHROPIC_BASE_URL and the network.") from error
+        raise Problem(f"{error} Check the network, then {provider.keys}.") from error
     shown = ", ".join(f"{name} ({', '.join(roles)})" for name, roles in found.items())
     return f"{shown} at {url or settings.provider} answers"
 

@@ -1,6 +1,8 @@
 """What the settings say about models: who answers, where, how fast and how much of it."""
 
 import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from app.jobs.pace import RedisPace
 from app.settings import Settings
@@ -8,7 +10,7 @@ from pipeline.caps import Caps, read_shares
 from pipeline.model.circuit import Circuits
 from pipeline.model.clients import Provider
 from pipeline.model.gateway import Traffic
-from pipeline.model.pace import Rate
+from pipeline.model.pace import LocalPace, Rate
 from pipeline.model.prices import price_of, read_prices
 from pipeline.model.roles import RoleModels, read_models
 
@@ -18,12 +20,19 @@ def models_of(settings: Settings) -> RoleModels:
     return read_models(settings.models, settings.model, settings.verdict_model)
 
 
+def asked_models(settings: Settings) -> dict[str, tuple[str, ...]]:
+    """Every model that may be asked and the roles it is named for; raises RoleUnknown."""
+    found = models_of(settings).models()
+    if name := settings.fallback_model:
+        found[name] = (*found.get(name, ()), "fallback")
+    return found
+
+
 def require_models(settings: Settings) -> None:
     """Refuse to start with a role, a share or a price that is unknown; costs no call."""
     prices = read_prices(settings.prices)
-    for name in (*models_of(settings).models(), settings.fallback_model):
-        if name:
-            price_of(name, prices)
+    for name in asked_models(settings):
+        price_of(name, prices)
     read_shares(settings.shares)
 
 
@@ -47,9 +56,18 @@ def caps_of(settings: Settings) -> Caps:
     return Caps(settings.tokens, read_shares(settings.shares))
 
 
-def open_traffic(settings: Settings, redis_url: str) -> Traffic:
+def lone_traffic(settings: Settings) -> Traffic:
+    """For a run without a worker: it keeps to the rate by itself."""
+    return Traffic(LocalPace(Rate(settings.calls_per_minute)))
+
+
+@asynccontextmanager
+async def open_traffic(settings: Settings, redis_url: str) -> AsyncIterator[Traffic]:
     """What the runs of one worker share; its pace is that of all workers on the same Redis."""
     place = f"{settings.provider} {settings.model_url} {key_of(settings)}"
     name = hashlib.sha256(place.encode()).hexdigest()[:16]
     pace = RedisPace(redis_url, name, Rate(settings.calls_per_minute))
-    return Traffic(pace, Circuits(settings.sweep_s))
+    try:
+        yield Traffic(pace, Circuits(settings.sweep_s))
+    finally:
+        await pace.close()

@@ -37,7 +37,7 @@ from app.ledger.runs import WAITING, Claim, Run
 from app.ledger.snapshots import Snapshot
 from app.messages import render, view
 from app.messages.facts import Failure, PullRequestText, Removal, RunFacts, SetupFailure
-from app.models import caps_of, models_of
+from app.models import asked_models, caps_of, models_of
 from app.services import open_model, run_config
 from app.settings import Settings
 from pipeline.errors import KeyRefused, ModelUnavailable, NoEnvironment, RunRefused
@@ -309,7 +309,7 @@ def _elapsed(run: Run) -> float:
 
 def _facts(runner: Runner, run: Run, snapshot: Snapshot) -> RunFacts:
     settings = runner.settings
-    live = (*models_of(settings).models(), settings.fallback_model)
+    live = tuple(asked_models(settings))
     models = ("scripted",) if settings.model_is_local else live
     return RunFacts(
         run_id=run.id,

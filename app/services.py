@@ -5,7 +5,7 @@ import os
 import socket
 from dataclasses import replace
 
-from app.models import key_of, models_of, provider_of
+from app.models import key_of, lone_traffic, models_of, provider_of
 from app.settings import Settings, SettingsError
 from pipeline.jsonable import from_json
 from pipeline.model.clients import require_access
@@ -35,8 +35,9 @@ def open_model(
 ) -> AnthropicModel:
     """The model gateway of one run, before anything is prepared or spent.
 
-    `traffic` is what all runs of a worker share. Raises ModelRejected without a key, PriceUnknown
-    for a model that cannot be budgeted, RoleUnknown for settings that name no role.
+    `traffic` is what all runs of a worker share, None without one. Raises ModelRejected without
+    a key, PriceUnknown for a model that cannot be budgeted, RoleUnknown for settings that name no
+    role.
     """
     provider, key = provider_of(settings), key_of(settings)
     require_access(provider, key)
@@ -53,7 +54,7 @@ def open_model(
         by_role=models.by_role,
         fallback=settings.fallback_model,
         provider=provider,
-        traffic=traffic or Traffic(),
+        traffic=traffic or lone_traffic(settings),
     )
 
 
@@ -145,22 +146,17 @@ def instance_of(settings: Settings) -> str:
 
 def run_config(settings: Settings) -> RunConfig:
     """What the operator says about every run; a repository may say otherwise for itself."""
-    said = {
+    said: dict[str, object] = {
         "effort": settings.effort,
         "vote": settings.vote,
         "contrast": settings.contrast,
         "synthesis_scope": settings.synthesis_scope,
         "branch_weights": settings.branch_weights,
+        "stop_early": settings.stop_early,
+        "require_tests": settings.require_tests,
+        "planner_turns": settings.planner_turns,
+        "coder_turns": settings.coder_turns,
+        "selector_turns": settings.selector_turns,
+        "max_parallel": settings.max_parallel,
     }
-    return from_json(
-        RunConfig,
-        said
-        | {
-            "stop_early": settings.stop_early,
-            "require_tests": settings.require_tests,
-            "planner_turns": settings.planner_turns,
-            "coder_turns": settings.coder_turns,
-            "selector_turns": settings.selector_turns,
-            "max_parallel": settings.max_parallel,
-        },
-    )
+    return from_json(RunConfig, said)

@@ -56,16 +56,17 @@ async def _work(settings: Settings) -> None:
         with _only_worker(settings) as alone, redis_url(settings) as url:
             log.info("orphans removed", count=await sandbox.remove_orphans(alone=alone))
             github = GitHubApp(settings)
-            context = WorkerContext(
-                admit=partial(admit, Admission(engine, settings, github)),
-                run=Runner(settings, engine, github, sandbox, open_traffic(settings, url)),
-            )
             sweeps = (
                 asyncio.create_task(_sweep(sandbox, settings)),
                 asyncio.create_task(_forget_records(engine, settings)),
             )
             try:
-                await run_worker(settings, engine, url, context)
+                async with open_traffic(settings, url) as traffic:
+                    context = WorkerContext(
+                        admit=partial(admit, Admission(engine, settings, github)),
+                        run=Runner(settings, engine, github, sandbox, traffic),
+                    )
+                    await run_worker(settings, engine, url, context)
             finally:
                 for sweep in sweeps:
                     sweep.cancel()

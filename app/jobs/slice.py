@@ -137,7 +137,8 @@ async def _record_error(
         return "fenced"
     if (wait_s := wait_of(error, times)) is not None:
         log.warning("run waits", run_id=run_id, error=str(error), duration_s=wait_s)
-        await runs.release(engine, run_id, epoch, wait_s, getattr(error, "state", ""))
+        state = error.state if isinstance(error, Later) else ""
+        await runs.release(engine, run_id, epoch, wait_s, state)
         return "released"
     log.error("run crashed", run_id=run_id, epoch=epoch, exc_info=error)
     backoff_s = CRASH_BACKOFF_S * (claim.run.crash_count + 1)
