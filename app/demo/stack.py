@@ -77,7 +77,11 @@ def _model(
             "PRISM_MODEL": live.model,
             "PRISM_VERDICT_MODEL": live.verdict_model,
             "PRISM_MODELS": live.models,
+            "PRISM_FALLBACK_MODEL": live.fallback_model,
+            "PRISM_CALLS_PER_MINUTE": str(live.calls_per_minute),
             "PRISM_PRICES": live.prices,
+            "PRISM_TOKENS": str(live.tokens),
+            "PRISM_SHARES": live.shares,
             "PRISM_BUDGET_USD": str(live.budget_usd),
         }
     ready = work / "model.ready"

@@ -1,12 +1,14 @@
-"""What settings make of the sandbox."""
+"""What settings make of the sandbox and the model."""
 
 from pathlib import Path
 
 import pytest
 
-from app.services import limits_of, open_backend
+from app.services import limits_of, open_backend, open_model
 from app.settings import Settings, SettingsError, read_settings
+from pipeline.model.pace import LocalPace, Rate
 from sandbox.base import Limits
+from tests.fakes import MemoryBudget
 
 
 def test_limits_are_the_sandboxs_own_unless_set() -> None:
@@ -61,3 +63,11 @@ def test_a_list_that_is_none_is_refused_at_the_start(name: str, settings: Settin
     """A slip would otherwise show only when the first repository needs it."""
     with pytest.raises(SettingsError, match=name):
         open_backend(settings)
+
+
+def test_a_run_without_a_worker_keeps_to_the_rate() -> None:
+    """`prism fix` and `prism eval` share no pace with anybody, but have one."""
+    settings = read_settings({"ANTHROPIC_API_KEY": "key", "PRISM_CALLS_PER_MINUTE": "30"})
+    pace = open_model(settings, MemoryBudget(), "run").traffic.pace
+    assert isinstance(pace, LocalPace)
+    assert pace.rate == Rate(30)
