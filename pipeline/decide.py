@@ -26,10 +26,11 @@ from sandbox.patch.patch import combine, paths
 
 @dataclass(frozen=True, slots=True)
 class Assessed:
-    """Candidates with what is known of each, and the ballot over them."""
+    """Candidates with what is known of each, the ballot over them, and what was missing for it."""
 
     pool: Pool
     ballot: Ballot
+    notes: tuple[str, ...] = ()
 
 
 async def assess(x: Exploration, candidates: tuple[Candidate, ...]) -> Assessed:
@@ -37,11 +38,12 @@ async def assess(x: Exploration, candidates: tuple[Candidate, ...]) -> Assessed:
 
     At most one model call and one workspace for each different patch. The vote itself is pure.
     """
-    exclusions = await find_exclusions(x.services, x.task, x.environment, candidates)
+    found = await find_exclusions(x.services, x.task, x.environment, candidates)
+    exclusions, notes = found.exclusions, (found.note,) if found.note else ()
     evidence, reproductions = await verify_pool(x.services, x.environment, candidates, exclusions)
     has_suite = bool(x.environment.stable_passes)
     pool = Pool(candidates, evidence, reproductions, exclusions, has_suite)
-    return Assessed(pool, ballot_of(pool, x.services.config))
+    return Assessed(pool, ballot_of(pool, x.services.config), notes)
 
 
 async def decide(
@@ -73,7 +75,7 @@ async def decide(
             isolation=services.sandbox.isolation,
             environment=environment_note(x.environment),
             baseline=baseline_note(x.environment),
-            notes=notes,
+            notes=(*notes, *seen.notes),
             out_of_budget=out_of_budget,
             not_run=not_run,
             contest=contest,

@@ -22,7 +22,7 @@ from pipeline.model.gateway import AnthropicModel
 from pipeline.services import CallAddress
 from pipeline.values import Usage
 from sandbox.base import Command, ExecResult, TestRun
-from sandbox.errors import FileNotFound
+from sandbox.errors import FileNotFound, NotAllowed
 from sandbox.memory import Memory
 
 
@@ -99,10 +99,14 @@ class LocalWorkspace:
         return ExecResult(code, text, time.monotonic() - start, timed_out, truncated=truncated)
 
     async def read(self, path: str) -> str:
+        if not (self.root / path).resolve().is_relative_to(self.root.resolve()):
+            raise NotAllowed(f"{path} leads out of the workspace.")
         try:
             return (self.root / path).read_bytes().decode()
         except (FileNotFoundError, IsADirectoryError):
             raise FileNotFound(f"There is no file {path}.") from None
+        except UnicodeDecodeError:
+            raise NotAllowed(f"{path} is not UTF-8 text.") from None
 
     async def write(self, path: str, text: str) -> None:
         self._write(path, text)

@@ -1,5 +1,6 @@
 """Plays a script through the whole recipe on the tiny repository of `tests.small`."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,12 +51,16 @@ async def play(
     limit_usd: float = 10.0,
     key: str = "key",
     config: RunConfig | None = None,
+    faults: Sequence[Mapping[str, Any]] = (),
 ) -> Ran:
-    """Play a script through the whole recipe."""
+    """Play a script through the whole recipe; `faults` as the emulator takes them."""
     heard, ledger = Heard(), JsonLinesJournal(journal, limit_usd)
     sandbox = ProcessSandbox(data_dir=folder, allow=True)
     task = Task("calc", 1, small.TITLE, small.BODY, source.base_commit)
     with emulated_model(script) as url:
+        async with httpx.AsyncClient() as client:
+            for fault in faults:
+                (await client.post(f"{url}/_emulator/faults", json=fault)).raise_for_status()
         async with AnthropicModel(key, url, "claude-sonnet-4-6", "", ledger, "run") as model:
             services = Services(
                 "run", model, sandbox, source, ledger, ledger, heard, config or RunConfig()

@@ -7,7 +7,7 @@ from pipeline.index.units import Unit, enclosing, units
 from pipeline.prompts.blocks import data_block
 from pipeline.values import Location, Plan
 from sandbox.base import Workspace
-from sandbox.errors import FileNotFound
+from sandbox.errors import FileNotFound, NotAllowed
 
 AROUND = 10
 MAX_SPAN = 120
@@ -53,6 +53,8 @@ async def _file(workspace: Workspace, path: str, wanted: list[Location]) -> str:
         text = await workspace.read(path)
     except FileNotFound:
         return f"{path}: does not exist yet"
+    except NotAllowed as error:  # a picture, a huge file, a way out: nothing to show
+        return f"{path}: {error}"
     last = max(1, text.count("\n") + (not text.endswith("\n")))
     found = await units(path, text)
     spans = _merged(_span(place, found, last) for place in wanted)

@@ -64,8 +64,9 @@ def submit_plan_tool(workspace: Workspace) -> Tool:
         if not arguments.changes or not arguments.context:
             raise ToolProblem("A plan needs at least one change and one place in `context`.")
         await _must_exist(workspace, "context", {place.path for place in arguments.context})
-        made = {each.path for each in arguments.changes if makes(each.what)}
-        old = {each.path for each in arguments.changes} - made
+        changed = {each.path: inside(workspace.path, each.path) for each in arguments.changes}
+        made = {changed[each.path] for each in arguments.changes if makes(each.what)}
+        old = set(changed.values()) - made
         hint = " Write (new) in `what` for a file that is to be created."
         await _must_exist(workspace, "changes", old, hint)
         return Observation("The plan is recorded.", output=to_json(arguments))

@@ -9,14 +9,14 @@ pull request.
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.choose.normalise import changed_units
-from pipeline.errors import BudgetExhausted, ModelRefused
+from pipeline.errors import BudgetExhausted
 from pipeline.evidence.near import near_tests
 from pipeline.evidence.runs import file_of
 from pipeline.items import step
-from pipeline.model.ask import ask
+from pipeline.model.ask import NO_ANSWER, ask
 from pipeline.model.verdicts import ExclusionVerdict
 from pipeline.prompts.blocks import data_block, issue_block
 from pipeline.prompts.render import render
@@ -30,38 +30,39 @@ MIN_QUOTE = 12
 MAX_IDS = 60_000  # characters of test ids in the prompt
 MAX_SOURCES = 100_000  # characters of test sources in the prompt
 MAX_FILE = 30_000
-NONE = ExclusionVerdict(())
 
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """What the Test agent's answer comes to before any patch is looked at."""
+    """What the Test agent's answer comes to; `note` says why there is none, "" when there is."""
 
     exclusions: tuple[Exclusion, ...]
+    note: str = ""
 
 
 async def find_exclusions(
     services: Services, task: Task, environment: Environment, candidates: Iterable[Candidate]
-) -> tuple[Exclusion, ...]:
+) -> Excluded:
     """The tests that no candidate has to keep, each with the sentence of the issue that says so.
 
     One model call (journal item `verify/exclusions`); none when the base has no test that passes
     twice. The candidates play no part in the answer: they only narrow it to tests whose file
-    mentions something that one of them edits. A model that declines, or that the budget does
-    not reach any more, excludes nothing.
+    mentions something that one of them edits. Without an answer that can be used, or money for
+    one, nothing is excluded, and the result's note says so.
     """
     wanted = environment.stable_passes
     if not wanted:
-        return ()
+        return Excluded(())
 
     async def work(attempt: int) -> Excluded:
-        return Excluded(await _asked(services, task, wanted, attempt))
+        return await _asked(services, task, wanted, attempt)
 
     found = await step(services.journal, "verify", "exclusions", Excluded, work)
     if not found.exclusions:
-        return ()
+        return found
     symbols = await edited_symbols(services.source, candidates)
-    return related(found.exclusions, await _test_files(services.source, found.exclusions), symbols)
+    files = await _test_files(services.source, found.exclusions)
+    return replace(found, exclusions=related(found.exclusions, files, symbols))
 
 
 def limit(tests: int) -> int:
@@ -132,9 +133,7 @@ _WORDS = (
 _COMMON = frozenset(_WORDS.split())
 
 
-async def _asked(
-    services: Services, task: Task, wanted: frozenset[str], attempt: int
-) -> tuple[Exclusion, ...]:
+async def _asked(services: Services, task: Task, wanted: frozenset[str], attempt: int) -> Excluded:
     prompt = render(
         "exclusions",
         issue=issue_block(task),
@@ -149,11 +148,10 @@ async def _asked(
             prompt,
             ExclusionVerdict,
             check=lambda answer: problem(answer, task, wanted),
-            default=NONE,
         )
-    except (ModelRefused, BudgetExhausted):  # what was written still gets its vote
-        return ()
-    return _accepted(verdict, wanted)
+    except (*NO_ANSWER, BudgetExhausted) as error:  # what was written still gets its vote
+        return Excluded((), f"No existing test was left out: {error}")
+    return Excluded(_accepted(verdict, wanted))
 
 
 def _accepted(verdict: ExclusionVerdict, wanted: Collection[str]) -> tuple[Exclusion, ...]:

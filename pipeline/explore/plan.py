@@ -6,9 +6,10 @@ from typing import Literal
 from pipeline.agent.finishing import plan_from
 from pipeline.agent.loop import run_agent
 from pipeline.agent.roles import PLANNER
-from pipeline.agent.transcript import Transcript
-from pipeline.errors import BudgetExhausted, MalformedAnswer, ModelRefused
+from pipeline.agent.transcript import Transcript, cut
+from pipeline.errors import BudgetExhausted, MalformedAnswer, ModelRefused, PromptTooLong
 from pipeline.explore.state import Exploration, Explored
+from pipeline.model.wire import tool_calls
 from pipeline.prompts.blocks import issue_block
 from pipeline.prompts.render import render
 from pipeline.services import CallAddress
@@ -38,7 +39,20 @@ async def run_planner(
         x.services.recorder,
     )
     plan = None if run.output is None else plan_from(run.output)
-    return Explored(at.item, stage, (), plan, run.transcript, run.exit_status)
+    objection = _objection(run.transcript) if plan is None else ""
+    return Explored(at.item, stage, (), plan, run.transcript, run.exit_status, objection=objection)
+
+
+def _objection(transcript: Transcript) -> str:
+    """Why the last plan that was handed in is none, "" when none ever was."""
+    said = ""
+    for turn in transcript.turns:
+        results = {block.get("tool_use_id"): block for block in turn.user}
+        for call in tool_calls(turn.assistant):
+            result = results[call["id"]]
+            if call["name"] == "submit_plan" and result.get("is_error"):
+                said = str(result["content"])
+    return cut(said)
 
 
 async def explored_plan(
@@ -53,4 +67,6 @@ async def explored_plan(
         status = "refused"
     except MalformedAnswer:
         status = "malformed"
+    except PromptTooLong:
+        status = "context"
     return Explored(name, stage, parents, None, None, status)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.agent.transcript import Transcript
 from pipeline.errors import BudgetExhausted
-from pipeline.explore.asking import ask_or
+from pipeline.explore.asking import ask_or, missing
 from pipeline.explore.contrast import facts, too_close
 from pipeline.explore.plan import explored_plan, opening, run_planner
 from pipeline.explore.state import Exploration, Explored
@@ -26,11 +26,12 @@ Earlier = Mapping[str, Plan]
 
 @dataclass(frozen=True, slots=True)
 class _Objection:
-    """Why a plan is not different enough; no findings when it is. `facts` are for the record."""
+    """Why a plan is not different enough; no findings when it is. The others are for the record."""
 
     findings: tuple[str, ...] = ()
     advice: str = ""
     facts: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 async def sample_contrast(x: Exploration, n: int) -> tuple[Explored, ...]:
@@ -55,19 +56,20 @@ async def sample_contrast(x: Exploration, n: int) -> tuple[Explored, ...]:
 
 async def _sample(x: Exploration, name: str, earlier: Earlier, attempt: int) -> Explored:
     """One solution; regenerated while it is too close, kept with a flag when it stays so."""
-    transcript = opening(x, "planner")
+    transcript, lost = opening(x, "planner"), tuple[str, ...]()
     if earlier:
-        transcript = await _guided(x, name, transcript, earlier, attempt)
+        transcript, lost = await _guided(x, name, transcript, earlier, attempt)
     best: Explored | None = None
     for regeneration in range(1 + x.services.config.regenerations):
         prefix = f"r{regeneration}." if regeneration else ""
         at = CallAddress("global", name, prefix, attempt)
         made = await run_planner(x, at, transcript, "global")
         if made.plan is None or made.transcript is None:
-            return best or made
+            return best or replace(made, missing=lost)
         grown = made.transcript
         objection = await _objection(x, at, made.plan, earlier)
-        made = replace(made, notes=objection.facts)
+        lost += objection.missing
+        made = replace(made, notes=objection.facts, missing=lost)
         if not objection.findings:
             return made
         best = replace(made, flags=(*made.flags, WEAK_DIVERGENCE))
@@ -80,12 +82,15 @@ async def _sample(x: Exploration, name: str, earlier: Earlier, attempt: int) -> 
 
 async def _guided(
     x: Exploration, name: str, transcript: Transcript, earlier: Earlier, attempt: int
-) -> Transcript:
-    """The conversation with the worldview that the next planner has to take; costs one call."""
+) -> tuple[Transcript, tuple[str, ...]]:
+    """The conversation with the worldview that the next planner has to take; costs one call.
+
+    Also why it is none of the model's, when it is not.
+    """
     prompt = render("divergence_guide", issue=issue_block(x.task), earlier=plans_text(earlier))
     at = CallAddress("global", name, "guide", attempt)
-    verdict = await ask_or(x.services.model, at, prompt, _plain_guide(earlier))
-    return transcript.append(
+    verdict, lost = await ask_or(x.services.model, at, prompt, _plain_guide(earlier))
+    guided = transcript.append(
         note(
             "planner_guide",
             guide=verdict.guide,
@@ -94,6 +99,7 @@ async def _guided(
             avoid=", ".join(verdict.avoid_edit_points) or "none",
         )
     )
+    return guided, lost
 
 
 def _plain_guide(earlier: Earlier) -> GuideVerdict:
@@ -124,8 +130,8 @@ async def _objection(x: Exploration, at: CallAddress, plan: Plan, earlier: Earli
     at = replace(at, turn=f"{at.turn}contrast")
     nothing = ContrastVerdict((), "the strategies of the earlier plans")
     try:
-        verdict = await ask_or(x.services.model, at, prompt, nothing)
-    except BudgetExhausted:  # the plan itself is there, and paid for
-        verdict = nothing
+        verdict, lost = await ask_or(x.services.model, at, prompt, nothing)
+    except BudgetExhausted as error:  # the plan itself is there, and paid for
+        verdict, lost = nothing, (missing(at, prompt, str(error)),)
     findings = too_close(plan, earlier, verdict.compared, x.services.config.contrast)
-    return _Objection(findings, verdict.advice, facts(plan, earlier, verdict.compared))
+    return _Objection(findings, verdict.advice, facts(plan, earlier, verdict.compared), lost)

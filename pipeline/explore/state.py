@@ -38,7 +38,8 @@ class Explored:
 
     `transcript` is what a local exploration forks from; None for syntheses. `branch_step` is the
     step it was forked at, None for everything that was not. `notes` record how it was compared,
-    `synthesis` what the judge took and left (syntheses only).
+    `missing` which verdicts it had to do without and why, `synthesis` what the judge took and left
+    (syntheses only). `objection` is what was wrong with the last plan of a planner without one.
     """
 
     id: str
@@ -51,3 +52,5 @@ class Explored:
     flags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     synthesis: Synthesis | None = None
+    missing: tuple[str, ...] = ()
+    objection: str = ""

@@ -9,15 +9,14 @@ from dataclasses import replace
 from functools import partial
 
 from pipeline.agent.excerpts import excerpts, places_of
-from pipeline.errors import MalformedAnswer, ModelRefused
-from pipeline.explore.asking import ask_or
+from pipeline.explore.asking import ask_or, missing
 from pipeline.explore.plan import explored_plan
 from pipeline.explore.references import References, read_references
 from pipeline.explore.relations import relations_text
 from pipeline.explore.reviews import Review, reviews_text
 from pipeline.explore.state import Exploration, Explored
 from pipeline.items import side_by_side, step
-from pipeline.model.ask import ask
+from pipeline.model.ask import NO_ANSWER, ask
 from pipeline.model.verdicts import CompletenessVerdict, JudgeVerdict, NeededPlace, RiskVerdict
 from pipeline.prompts.blocks import issue_block, plans_text
 from pipeline.prompts.render import render
@@ -64,7 +63,7 @@ async def _judged(
         "plans": plans_text(plans),
         "code": await excerpts(x.workspace, places),
     }
-    reviews = await _reviews(x, at, plans, material)
+    reviews, lost = await _reviews(x, at, plans, material)
     prompt = render("judge", spine=spine.id, reviews=reviews_text(reviews), **material)
     paths = [*(each.path for each in places), *(each.path for each in _needed(reviews))]
     planned = {change.path for plan in plans.values() for change in plan.changes}
@@ -77,26 +76,27 @@ async def _judged(
             JudgeVerdict,
             check=lambda found: plan_problem(found, plans, known),
         )
-    except (MalformedAnswer, ModelRefused) as error:
+    except NO_ANSWER as error:
         kept = Explored(at.item, "synthesis", (spine.id,), spine.plan, None, "fallback")
-        said = Synthesis(spine.id)
-        return replace(kept, flags=(SPINE_FALLBACK,), notes=(str(error),), synthesis=said)
+        lost += (missing(at, prompt, str(error)),)
+        return replace(kept, flags=(SPINE_FALLBACK,), missing=lost, synthesis=Synthesis(spine.id))
     sources = {source for change in verdict.changes for source in change.sources}
     parents = (spine.id, *sorted(sources - {spine.id}))
     made = Explored(at.item, "synthesis", parents, verdict.plan(), None, "submitted")
-    return replace(made, synthesis=verdict.synthesis(spine.id))
+    return replace(made, synthesis=verdict.synthesis(spine.id), missing=lost)
 
 
 async def _reviews(
     x: Exploration, at: CallAddress, plans: Mapping[str, Plan], material: Mapping[str, str]
-) -> tuple[Review, ...]:
+) -> tuple[tuple[Review, ...], tuple[str, ...]]:
     """Both reviews of all plans; costs two calls, side by side.
 
-    A review that cannot be had is empty: the judge then has the plans and the code.
+    A review that cannot be had is empty, and it is said why: the judge then has the plans and the
+    code.
     """
     relations = await asyncio.to_thread(relations_text, x.code, plans)
 
-    async def review(name: str, nothing: Review, **more: str) -> Review:
+    async def review(name: str, nothing: Review, **more: str) -> tuple[Review, tuple[str, ...]]:
         prompt = render(name, **material, **more)
         return await ask_or(x.services.model, replace(at, turn=name), prompt, nothing)
 
@@ -104,7 +104,8 @@ async def _reviews(
         partial(review, "completeness", CompletenessVerdict(()), relations=relations),
         partial(review, "risk", RiskVerdict(())),
     )
-    return await side_by_side(2, work)
+    found = await side_by_side(2, work)
+    return tuple(each for each, _ in found), tuple(said for _, lost in found for said in lost)
 
 
 def _needed(reviews: tuple[Review, ...]) -> tuple[NeededPlace, ...]:

@@ -48,21 +48,25 @@ async def _branch(
     """One branch; `family` is the parent and the branches it has so far."""
     parent = family[0]
     plans = {each.id: each.plan for each in family if each.plan is not None}
-    s_star = await _branch_step(x, family, name, attempt)
+    s_star, unranked = await _branch_step(x, family, name, attempt)
     start = _kept(x, parent, s_star)
-    start = await _guided(x, start, parent.id, plans, CallAddress("local", name, "guide", attempt))
+    at = CallAddress("local", name, "guide", attempt)
+    start, unguided = await _guided(x, start, parent.id, plans, at)
     made = await run_planner(x, CallAddress("local", name, "", attempt), start, "local")
-    return replace(made, parents=(parent.id,), branch_step=s_star)
+    return replace(made, parents=(parent.id,), branch_step=s_star, missing=unranked + unguided)
 
 
 async def _branch_step(
     x: Exploration, family: tuple[Explored, ...], name: str, attempt: int
-) -> int | None:
-    """s*, ranked by one call; None when the trajectory is too short to leave."""
+) -> tuple[int | None, tuple[str, ...]]:
+    """s*, ranked by one call; None when the trajectory is too short to leave.
+
+    Also why the ranking is none of the model's, when it is not.
+    """
     transcript = family[0].transcript
     last = len(transcript.turns) - 1 if transcript is not None else 0
     if transcript is None or branch_point((), last) is None:
-        return None
+        return None, ()
     used = {each.branch_step for each in family if each.branch_step is not None}
     prompt = render(
         "rank",
@@ -71,7 +75,7 @@ async def _branch_step(
         trajectory=transcript.render(),
         used=", ".join(map(str, sorted(used))) or "none",
     )
-    verdict = await ask_or(
+    verdict, lost = await ask_or(
         x.services.model,
         CallAddress("local", name, "rank", attempt),
         prompt,
@@ -79,7 +83,7 @@ async def _branch_step(
         lambda found: _rank_problem(found, last),
     )
     weights = WEIGHTS[x.services.config.branch_weights]
-    return branch_point(verdict.order, last, used, *weights)
+    return branch_point(verdict.order, last, used, *weights), lost
 
 
 def _rank_problem(verdict: RankVerdict, last: int) -> str | None:
@@ -101,14 +105,16 @@ async def _guided(
     parent: str,
     plans: Mapping[str, Plan],
     at: CallAddress,
-) -> Transcript:
-    """The conversation with another tactic under the same root cause; costs one call."""
+) -> tuple[Transcript, tuple[str, ...]]:
+    """The conversation with another tactic under the same root cause; costs one call.
+
+    Also why the tactic is none of the model's, when it is not.
+    """
     kept, earlier = kept_text(plans[parent].solution), plans_text(plans)
     prompt = render("local_guide", issue=issue_block(x.task), kept=kept, earlier=earlier)
-    verdict = await ask_or(x.services.model, at, prompt, _plain_guide(plans))
-    return transcript.append(
-        note("planner_branch", kept=kept, earlier=earlier, guide=verdict.guide)
-    )
+    verdict, lost = await ask_or(x.services.model, at, prompt, _plain_guide(plans))
+    told = note("planner_branch", kept=kept, earlier=earlier, guide=verdict.guide)
+    return transcript.append(told), lost
 
 
 def _plain_guide(plans: Mapping[str, Plan]) -> LocalGuideVerdict:

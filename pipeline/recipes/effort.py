@@ -80,18 +80,23 @@ def left_out(plans: Sequence[Explored], reason: str) -> tuple[str, ...]:
 def lost_notes(
     explored: tuple[Explored, ...], candidates: tuple[Candidate, ...]
 ) -> tuple[str, ...]:
-    """One sentence for each sample that ended without a plan or before its coder was done."""
+    """One sentence for each sample without a plan, verdict without an answer, coder without an end.
+
+    Samples first: what was lost weighs most where a list is cut.
+    """
     plans = [
         f"{each.id} ended without a plan ({each.exit_status})."
+        + (f" What it handed in was refused: {each.objection}" if each.objection else "")
         for each in explored
         if each.plan is None
     ]
+    verdicts = [said for each in explored for said in each.missing]
     coders = [
         f"The coder of {each.id} was ended early ({each.exit_status})."
         for each in candidates
         if each.exit_status != "submitted"
     ]
-    return (*plans, *coders)
+    return (*plans, *coders, *verdicts)
 
 
 def _of(stage: str, planned: Sequence[Explored]) -> Wave:

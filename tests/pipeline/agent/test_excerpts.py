@@ -30,6 +30,17 @@ async def test_units_are_shown_and_the_rest_is_not(tmp_path: Path) -> None:
     assert "new.py: does not exist yet" in text
 
 
+async def test_what_cannot_be_shown_is_named(tmp_path: Path) -> None:
+    """A plan may name a picture or a path that leads out: the others are shown all the same."""
+    workspace = LocalWorkspace(tmp_path, {"a.py": CODE})
+    (tmp_path / "picture.jpg").write_bytes(b"\xff\xd8")
+    places = [Location("picture.jpg"), Location("../out.py"), Location("a.py", "g")]
+    text = await excerpts(workspace, places)
+    assert "picture.jpg: picture.jpg is not UTF-8 text." in text
+    assert "../out.py leads out of the workspace." in text
+    assert "return 2" in text
+
+
 async def test_too_much_code_is_cut_at_a_file(tmp_path: Path) -> None:
     """What does not fit is named."""
     workspace = LocalWorkspace(tmp_path, {"a.py": CODE, "b.py": CODE})

@@ -4,6 +4,7 @@ import pytest
 
 from emulator.model.scripted import call
 from pipeline.evidence.exclusions import (
+    Excluded,
     edited_symbols,
     find_exclusions,
     limit,
@@ -96,14 +97,15 @@ async def test_the_agent_is_asked_once_and_never_sees_a_patch(bench: MakeSetting
     async with scripted_model({"verify/exclusions/exclusions": [answer]}, budget) as model:
         for _ in range(2):
             found = await find_exclusions(setting.services(model), TASK, environment, pool)
-            assert found == (Exclusion(NOTHING, QUOTE, "asserts None"),)
+            assert found == Excluded((Exclusion(NOTHING, QUOTE, "asserts None"),))
         unrelated = [candidate("G1", make_patch({}, {"other.txt": "x\n"}))]
-        assert await find_exclusions(setting.services(model), TASK, environment, unrelated) == ()
+        found = await find_exclusions(setting.services(model), TASK, environment, unrelated)
+        assert found == Excluded(())
     assert [address for address, _ in budget.reserved] == ["verify/exclusions/exclusions"]
 
 
 async def test_an_answer_that_stays_wrong_excludes_nothing(bench: MakeSetting) -> None:
-    """Too many tests, twice repaired in vain: no test is excused."""
+    """Too many tests, twice repaired in vain: no test is excused, and it is said why."""
     setting = bench()
     environment = await setting.environment()
     entries = [{"test": t, "quote": QUOTE, "reason": "r"} for t in (NOTHING, OTHER)]
@@ -111,11 +113,13 @@ async def test_an_answer_that_stays_wrong_excludes_nothing(bench: MakeSetting) -
     script = {f"verify/exclusions/{turn}": [call("answer", exclusions=entries)] for turn in turns}
     async with scripted_model(script) as model:
         services = setting.services(model)
-        assert await find_exclusions(services, TASK, environment, [candidate("G1", FIX)]) == ()
+        found = await find_exclusions(services, TASK, environment, [candidate("G1", FIX)])
+    assert found.exclusions == ()
+    assert "2 tests are too many to leave out" in found.note
 
 
 async def test_without_a_suite_nobody_is_asked(bench: MakeSetting) -> None:
     """No base test, no question."""
     setting = bench({"shop.py": FILES["shop.py"]})
     environment = await setting.environment()
-    assert await find_exclusions(setting.services(), TASK, environment, []) == ()
+    assert await find_exclusions(setting.services(), TASK, environment, []) == Excluded(())

@@ -93,13 +93,24 @@ async def first_two(x: Exploration) -> tuple[Explored, ...]:
         ([submit(changes=[])] * 3, "stuck"),
         ([submit(changes=[{"path": "gone.py", "what": "Divide."}])] * 3, "stuck"),
         ([submit(context=[{"path": "../calc.py"}])] * 3, "stuck"),
+        ([submit(changes=[{"path": "../new.py", "what": "(new) Divide."}])] * 3, "stuck"),
         ([submit(context="calc.py")] * 3, "malformed"),
         ([[say("…")]] * 3, "malformed"),
         ([[]] * 3, "malformed"),
         ([REFUSAL], "refused"),
         ([[say("Look."), call("view", path="calc.py", start=n)] for n in range(1, 5)], "turns"),
     ],
-    ids=["no change", "no file", "outside", "no list", "no call", "empty", "refuses", "looks on"],
+    ids=[
+        "no change",
+        "no file",
+        "outside",
+        "new outside",
+        "no list",
+        "no call",
+        "empty",
+        "refuses",
+        "looks on",
+    ],
 )
 async def test_a_planner_that_hands_in_no_plan_is_one_lost_sample(
     played: Played, turns: list[Any], status: str
@@ -214,7 +225,8 @@ async def test_a_judge_whose_plan_cannot_stand_leaves_the_spine(
     }
     made = await played.run(lambda x: synthesize(x, 1, G1, (G1,)), script)
     assert (made.plan, made.flags, made.parents) == (PLAN, ("spine_fallback",), ("G1",))
-    assert said in made.notes[0]
+    assert [each.split("`")[1] for each in made.missing] == ["completeness", "risk", "judge"]
+    assert said in made.missing[2]
 
 
 async def test_a_synthesis_keeps_what_it_took_and_what_it_dropped(played: Played) -> None:

@@ -1,11 +1,11 @@
-"""A verdict is valid, repaired, defaulted or an error, never something else."""
+"""A verdict is valid, repaired or an error, never something else."""
 
 from typing import Any
 
 import pytest
 
 from emulator.model.scripted import call, say
-from pipeline.errors import MalformedAnswer
+from pipeline.errors import MalformedAnswer, PromptTooLong
 from pipeline.model.ask import ask
 from pipeline.model.verdicts import RankVerdict
 from pipeline.prompts.render import Prompt
@@ -65,8 +65,6 @@ async def test_an_answer_that_cannot_be_read_is_asked_for_anew() -> None:
     assert len(budget.settled) == 2
     with pytest.raises(MalformedAnswer):
         await rank([broken, broken, broken])
-    default = RankVerdict((0, 1))
-    assert (await rank([broken, broken, broken], default=default))[0] == default
 
 
 async def test_after_two_repairs_it_is_an_error() -> None:
@@ -75,11 +73,20 @@ async def test_after_two_repairs_it_is_an_error() -> None:
         await rank([BAD, BAD, BAD])
 
 
-async def test_after_two_repairs_a_default_is_taken() -> None:
-    """Where the caller has one."""
-    verdict, budget = await rank([BAD, BAD, BAD], default=RankVerdict((0,)))
-    assert verdict == RankVerdict((0,))
-    assert len(budget.reserved) == 3
+async def test_an_answer_that_was_cut_off_gets_more_room_once() -> None:
+    """The repair may be twice as long; the one after it starts as the first did."""
+    cut = {"content": GOOD, "stop_reason": "max_tokens"}
+    _, budget = await rank([cut, BAD, GOOD])
+    first, second, third = [usd for _, usd in budget.reserved]
+    assert second > 1.5 * first
+    assert third < second
+
+
+async def test_a_question_too_long_for_the_model_is_not_sent_back() -> None:
+    """A repair would be longer still, so it ends after one call."""
+    full = {"content": [], "stop_reason": "model_context_window_exceeded"}
+    with pytest.raises(PromptTooLong, match=r"local/L1\.1/rank"):
+        await rank([full])
 
 
 async def test_a_rule_beyond_the_schema_is_checked() -> None:
