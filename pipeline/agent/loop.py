@@ -1,6 +1,5 @@
 """The tool loop: ask, act, observe, until the agent hands something in or a limit ends it."""
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -8,6 +7,7 @@ from itertools import pairwise
 from typing import Literal
 
 from pipeline.agent.roles import AgentRole
+from pipeline.agent.stuck import LONGEST, Warned, circle_in, warning
 from pipeline.agent.tool import Observation, Tool
 from pipeline.agent.transcript import Transcript, Turn
 from pipeline.errors import BudgetExhausted, MalformedAnswer, ModelRefused, PromptTooLong
@@ -20,8 +20,7 @@ ExitStatus = Literal["submitted", "turns", "budget", "malformed", "refused", "st
 
 MAX_MALFORMED = 3
 MAX_TOKENS = 8192
-SAME_ACTION = 4
-SAME_ERROR = 3
+TOO_LONG = "the conversation no longer fits into the model's context"
 _ENDED: dict[type[Exception], ExitStatus] = {
     BudgetExhausted: "budget",
     ModelRefused: "refused",
@@ -33,12 +32,16 @@ LAST_CALL = 5  # turns left when the agent is told to come to an end
 
 @dataclass(frozen=True, slots=True)
 class AgentRun:
-    """How an agent ended. `output` is what it handed in, None unless `exit_status` is submitted."""
+    """How an agent ended. `output` is what it handed in, None unless `exit_status` is submitted.
+
+    `reason` says why it was ended, in words without a full stop; "" when it was not, or declined.
+    """
 
     transcript: Transcript
     output: Json
     exit_status: ExitStatus
     turns: int
+    reason: str = ""
 
 
 async def run_agent(
@@ -61,7 +64,7 @@ async def run_agent(
     """
     toolbox = {tool.spec.name: tool for tool in tools}
     system, specs = render(role.prompt).system, tuple(tool.spec for tool in tools)
-    watch, max_tokens = _Watch(), MAX_TOKENS
+    watch, max_tokens = _Watch(len(transcript.turns)), MAX_TOKENS
     for number in range(max_turns):
         address = replace(at, turn=f"{at.turn}{number}")
         messages = transcript.messages()
@@ -69,23 +72,25 @@ async def run_agent(
         try:
             reply = await model.complete(request)
         except tuple(_ENDED) as error:
-            return AgentRun(transcript, None, _ended_by(error), number)
+            return AgentRun(transcript, None, _ended_by(error), number, _reason(error))
         if reply.stop_reason == "model_context_window_exceeded":
-            return AgentRun(transcript, None, "context", number + 1)
+            return AgentRun(transcript, None, "context", number + 1, TOO_LONG)
         step = await _act(reply, toolbox)
         await _record(recorder, address, step)
         transcript = transcript.extend(step.turn)
         if step.output is not None:
             return AgentRun(transcript, step.output, "submitted", number + 1)
-        verdict = watch.see(step)
-        if verdict is not None:
-            return AgentRun(transcript, None, verdict, number + 1)
+        ended, told = watch.see(step, transcript)
+        if ended is not None:
+            return AgentRun(transcript, None, ended, number + 1, told)
+        if told:
+            transcript = transcript.append(told)
         max_tokens = MAX_TOKENS * 2 if reply.stop_reason == "max_tokens" else MAX_TOKENS
         if max_turns - number - 1 == LAST_CALL:
             transcript = transcript.append(
                 f"Only {LAST_CALL} turns are left: finish and hand in what you have."
             )
-    return AgentRun(transcript, None, "turns", max_turns)
+    return AgentRun(transcript, None, "turns", max_turns, f"its {max_turns} turns are used up")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,29 +107,26 @@ class _Step:
 
 @dataclass(slots=True)
 class _Watch:
-    """Sees when an agent goes round in circles (after OpenHands' stuck detector)."""
+    """Counts malformed answers and sees circles; what was before turn `start` is another's."""
 
+    start: int
     malformed: int = 0
-    seen: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
+    warned: Warned = field(default_factory=Warned)
 
-    def see(self, step: _Step) -> ExitStatus | None:
+    def see(self, step: _Step, transcript: Transcript) -> tuple[ExitStatus | None, str]:
+        """How the agent is ended and why; or None and what it is to be told, "" for nothing."""
+        turn = len(transcript.turns)
+        circle = circle_in(transcript.turns[max(self.start, turn - LONGEST) :])
         self.malformed = self.malformed + 1 if step.malformed else 0
         if self.malformed >= MAX_MALFORMED:
-            return "malformed"
-        calls = [(block["name"], block["input"]) for block in tool_calls(step.turn.assistant)]
-        texts = [observation.text for observation in step.observations]
-        self.seen.append(json.dumps([calls, texts], sort_keys=True))
-        failed = bool(texts) and all(observation.is_error for observation in step.observations)
-        self.errors.append("\n".join(texts) if failed else "")
-        if _repeats(self.seen, SAME_ACTION) or _repeats(self.errors, SAME_ERROR):
-            return "stuck"
-        return None
-
-
-def _repeats(entries: list[str], times: int) -> bool:
-    last = entries[-times:]
-    return len(last) == times and bool(last[0]) and len(set(last)) == 1
+            said = f"{MAX_MALFORMED} answers in a row called no tool as it must be"
+            return "malformed", circle or said
+        if not circle:
+            return None, ""
+        if self.warned.is_final(turn):
+            return "stuck", f"{circle}, and a warning did not help"
+        self.warned = self.warned.again(turn)
+        return None, warning(circle)
 
 
 async def _act(reply: ModelReply, toolbox: dict[str, Tool]) -> _Step:
@@ -185,6 +187,11 @@ def _reminder(cut_off: bool, names: list[str]) -> str:
     if cut_off:
         return "The answer was cut off at the length limit. Be shorter, and call a tool."
     return f"No tool was called. Call one; when the work is done, call `{ending}`."
+
+
+def _reason(error: Exception) -> str:
+    """Why, for people; nothing of what a model declined is told."""
+    return "" if isinstance(error, ModelRefused) else str(error).rstrip(".")
 
 
 def _ended_by(error: Exception) -> ExitStatus:

@@ -82,6 +82,13 @@ def cut(text: str, limit: int = CUT) -> str:
     return f"{text[:head]} […] {text[-(limit - head) :]}"
 
 
+def result_text(content: Json) -> str:
+    """The text of a tool result's content, which is a text or blocks of text."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part.get("text", "")) for part in content)
+
+
 def _render_turn(turn: Turn) -> str:
     return "\n".join(filter(None, map(_render_block, (*turn.assistant, *turn.user))))
 
@@ -95,12 +102,6 @@ def _render_block(block: Json) -> str:
         case "tool_use":
             return f"→ {block['name']} {json.dumps(block['input'], ensure_ascii=False)}"
         case "tool_result":
-            return f"← {cut(_result_text(block.get('content', '')))}"
+            return f"← {cut(result_text(block.get('content', '')))}"
         case _:
             return ""
-
-
-def _result_text(content: Json) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(part.get("text", "")) for part in content)

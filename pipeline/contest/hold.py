@@ -88,7 +88,8 @@ async def _vote(
     except SandboxError as error:
         return ContestVote("", "low", f"The selector's workspace failed: {error}")
     if run.output is None:
-        return ContestVote("", "low", f"The selector ended without an answer ({run.exit_status}).")
+        why = f"{run.exit_status}: {run.reason}" if run.reason else run.exit_status
+        return ContestVote("", "low", f"The selector ended without an answer ({why}).")
     said = run.output
     chosen = "" if said["label"] == ABSTAIN else labels[said["label"]]
     return ContestVote(chosen, said["confidence"], said["reason"])

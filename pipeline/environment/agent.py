@@ -6,7 +6,7 @@ Its calls stand at `environment/setup/0…`; what it found is part of that item 
 import time
 from dataclasses import dataclass, field, replace
 
-from pipeline.agent.loop import run_agent
+from pipeline.agent.loop import AgentRun, run_agent
 from pipeline.agent.roles import AgentRole
 from pipeline.agent.tool import Observation, Tool, ToolProblem, make_tool
 from pipeline.agent.transcript import Transcript
@@ -35,7 +35,7 @@ class Found:
 
     `exit_status` is a loop's (submitted, turns, budget, refused, …), "gave_up", "rejected" after
     too many set-ups that did not replay, or "lost" when its container could not be had or went
-    away. `rejected` says why each set-up was not accepted, `reason` why it gave up or was lost.
+    away. `rejected` says why each set-up was not accepted, `reason` why it ended otherwise.
     """
 
     spec: SetupSpec | None
@@ -84,18 +84,18 @@ async def find_setup(
         raise
     except SandboxError as error:
         return Found(None, "lost", bench.commands, tuple(bench.rejected), str(error))
-    return _result(ended.exit_status, ended.output, bench)
+    return _result(ended, bench)
 
 
-def _result(exit_status: str, output: Json, bench: "_Bench") -> Found:
-    handed_in: Json = output or {}
+def _result(run: AgentRun, bench: "_Bench") -> Found:
+    handed_in: Json = run.output or {}
     spec = handed_in.get("spec")
     return Found(
         None if spec is None else from_json(SetupSpec, spec),
-        handed_in.get("ended", exit_status),
+        handed_in.get("ended", run.exit_status),
         bench.commands,
         tuple(bench.rejected),
-        handed_in.get("reason", ""),
+        handed_in.get("reason", run.reason),
     )
 
 

@@ -117,5 +117,5 @@ def agent_words(found: Found | None) -> str:
         "budget": "the budget is used up",
         "rejected": f"{len(found.rejected)} set-ups did not replay",
         "lost": f"its container was lost ({found.reason})",
-    }.get(found.exit_status, found.exit_status)
+    }.get(found.exit_status, found.reason or found.exit_status)
     return f"The set-up agent found none after {found.commands} commands: {words}."

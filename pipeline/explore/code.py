@@ -53,7 +53,7 @@ async def write_patch(x: Exploration, explored: Explored) -> Candidate:
         except EngineUnavailable:
             raise
         except SandboxError as error:  # the other coders' work must not be lost with it
-            return _candidate(explored, "error", summary=f"The workspace failed: {error}")
+            return _candidate(explored, "error", f"its workspace failed: {str(error).rstrip('.')}")
 
     return await step(x.services.journal, "code", name, Candidate, work)
 
@@ -81,7 +81,8 @@ async def _collect(explored: Explored, run: AgentRun, own: Workspace) -> Candida
     try:
         added = {each.path for each in parse(patch) if each.old_path is None}
     except PatchError:
-        return _candidate(explored, run.exit_status, patch)  # policy will say what is wrong
+        # policy will say what is wrong
+        return _candidate(explored, run.exit_status, run.reason, patch)
     reproductions: list[Reproduction] = []
     for path in dict.fromkeys(named):
         if path not in added or len(reproductions) == MAX_REPRODUCTIONS:
@@ -93,12 +94,13 @@ async def _collect(explored: Explored, run: AgentRun, own: Workspace) -> Candida
     source = without_paths(patch, [each.path for each in reproductions])
     # One that was ended before it could sum up has said at its checkpoints how far it got.
     summary = submission.summary if submission is not None else last_note(own)
-    return _candidate(explored, run.exit_status, source, tuple(reproductions), summary)
+    return _candidate(explored, run.exit_status, run.reason, source, tuple(reproductions), summary)
 
 
 def _candidate(
     explored: Explored,
     exit_status: str,
+    ended_by: str,
     patch: str = "",
     reproductions: tuple[Reproduction, ...] = (),
     summary: str = "",
@@ -115,4 +117,5 @@ def _candidate(
         summary=summary,
         flags=explored.flags,
         synthesis=explored.synthesis,
+        ended_by=ended_by,
     )

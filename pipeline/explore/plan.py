@@ -40,7 +40,16 @@ async def run_planner(
     )
     plan = None if run.output is None else plan_from(run.output)
     objection = _objection(run.transcript) if plan is None else ""
-    return Explored(at.item, stage, (), plan, run.transcript, run.exit_status, objection=objection)
+    return Explored(
+        at.item,
+        stage,
+        (),
+        plan,
+        run.transcript,
+        run.exit_status,
+        objection=objection,
+        ended_by=run.reason,
+    )
 
 
 def _objection(transcript: Transcript) -> str:
@@ -61,12 +70,12 @@ async def explored_plan(
     """What `work` explored, or an empty result that says why: one sample lost is no error."""
     try:
         return await work
-    except BudgetExhausted:
-        status = "budget"
+    except BudgetExhausted as error:
+        status, why = "budget", str(error)
     except ModelRefused:
-        status = "refused"
-    except MalformedAnswer:
-        status = "malformed"
-    except PromptTooLong:
-        status = "context"
-    return Explored(name, stage, parents, None, None, status)
+        status, why = "refused", ""
+    except MalformedAnswer as error:
+        status, why = "malformed", str(error)
+    except PromptTooLong as error:
+        status, why = "context", str(error)
+    return Explored(name, stage, parents, None, None, status, ended_by=why.rstrip("."))

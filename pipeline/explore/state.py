@@ -39,7 +39,8 @@ class Explored:
     `transcript` is what a local exploration forks from; None for syntheses. `branch_step` is the
     step it was forked at, None for everything that was not. `notes` record how it was compared,
     `missing` which verdicts it had to do without and why, `synthesis` what the judge took and left
-    (syntheses only). `objection` is what was wrong with the last plan of a planner without one.
+    (syntheses only). `objection` is what was wrong with the last plan of a planner without one,
+    `ended_by` says in words why it was ended.
     """
 
     id: str
@@ -54,3 +55,4 @@ class Explored:
     synthesis: Synthesis | None = None
     missing: tuple[str, ...] = ()
     objection: str = ""
+    ended_by: str = ""

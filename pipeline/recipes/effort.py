@@ -85,18 +85,24 @@ def lost_notes(
     Samples first: what was lost weighs most where a list is cut.
     """
     plans = [
-        f"{each.id} ended without a plan ({each.exit_status})."
+        f"{each.id} ended without a plan ({_why(each)})."
         + (f" What it handed in was refused: {each.objection}" if each.objection else "")
         for each in explored
         if each.plan is None
     ]
     verdicts = [said for each in explored for said in each.missing]
     coders = [
-        f"The coder of {each.id} was ended early ({each.exit_status})."
+        f"The coder of {each.id} was ended early ({_why(each)}); its work so far is kept."
+        if each.patch
+        else f"No candidate from the coder of {each.id} ({_why(each)})."
         for each in candidates
         if each.exit_status != "submitted"
     ]
     return (*plans, *coders, *verdicts)
+
+
+def _why(ended: Explored | Candidate) -> str:
+    return f"{ended.exit_status}: {ended.ended_by}" if ended.ended_by else ended.exit_status
 
 
 def _of(stage: str, planned: Sequence[Explored]) -> Wave:

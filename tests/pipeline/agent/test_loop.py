@@ -1,5 +1,6 @@
 """The loop ends when it should, and no tool call stays without its result."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,7 @@ async def test_three_malformed_turns_end_the_run(bad: Any, tmp_path: Path) -> No
     """No tool, an unknown tool, missing arguments, cut off: told twice, ended at the third."""
     run = await play([bad, bad, bad, [SUBMIT]], tmp_path)
     assert (run.exit_status, run.turns, run.output) == ("malformed", 3, None)
+    assert run.reason.startswith(("3 answers in a row called no tool", "the same"))
     assert not (tmp_path / "w" / "cut").exists()
 
 
@@ -75,17 +77,43 @@ async def test_a_malformed_turn_can_be_mended(tmp_path: Path) -> None:
     assert run.exit_status == "submitted"
 
 
-async def test_going_in_circles_ends_the_run(tmp_path: Path) -> None:
-    """The same action with the same observation four times in a row is a loop."""
-    run = await play([[call("view", path="a.py")]] * 9, tmp_path)
-    assert (run.exit_status, run.turns) == ("stuck", 4)
+VIEW, LIST = [call("view", path="a.py")], [call("list")]
 
 
-async def test_the_same_error_three_times_ends_the_run(tmp_path: Path) -> None:
-    """Whatever was tried in between, the same error means no progress."""
-    turns = [[call("view", path="no.py", start=n + 1)] for n in range(9)]
+@pytest.mark.parametrize(
+    ("turns", "ended_at", "why"),
+    [
+        ([VIEW] * 9, 5, "the same call had the same result 4 times in a row"),
+        ([[call("view", path="no.py", start=n + 1)] for n in range(9)], 4, "the same error came"),
+        ([VIEW, LIST] * 5, 7, "the same two steps took turns"),
+    ],
+)
+async def test_going_in_circles_ends_the_run_after_one_warning(
+    turns: list[Any], ended_at: int, why: str, tmp_path: Path
+) -> None:
+    """The agent is told what is seen; one more step of the same kind is its last."""
     run = await play(turns, tmp_path)
-    assert (run.exit_status, run.turns) == ("stuck", 3)
+    assert (run.exit_status, run.turns, run.output) == ("stuck", ended_at, None)
+    assert run.reason.startswith(why)
+    told = run.transcript.turns[ended_at - 2].user[-1]["text"]
+    assert told.startswith(f"You go round in circles: {why}")
+
+
+async def test_a_warning_that_helps_costs_nothing(tmp_path: Path) -> None:
+    """The agent leaves the circle and hands in as if nothing had been."""
+    run = await play([*[VIEW] * 4, LIST, [SUBMIT], [SUBMIT]], tmp_path)
+    assert (run.exit_status, run.reason) == ("submitted", "")
+
+
+async def test_what_a_fork_was_left_with_is_no_circle_of_its_own(tmp_path: Path) -> None:
+    """The kept turns are another agent's: three views of it and one here are not four."""
+    shown = (await play([VIEW, VIEW, VIEW, [SUBMIT], [SUBMIT]], tmp_path)).transcript.fork(3)
+    workspace = LocalWorkspace(tmp_path / "other", {"a.py": "x = 1\n"})
+    script = {f"local/L1.1/{n}": turn for n, turn in enumerate([VIEW, VIEW, [SUBMIT], [SUBMIT]])}
+    async with scripted_model(script) as model:
+        at = CallAddress("local", "L1.1", "")
+        run = await run_agent(model, CODER, shown, CODER.tools(workspace, None), at, 9)
+    assert "circles" not in json.dumps(run.transcript.messages())
 
 
 async def test_turns_run_out_after_a_warning(tmp_path: Path) -> None:

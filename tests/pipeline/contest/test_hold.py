@@ -88,14 +88,14 @@ async def test_three_equal_votes_end_it(tmp_path: Path) -> None:
 async def test_votes_that_are_none_are_dropped_with_their_reason(tmp_path: Path) -> None:
     """Abstaining, an unknown label, refusing and rambling count for nobody."""
     script = choosing(1, "abstain") | choosing(2, "Z") | choosing(4, "G1") | choosing(5, "G1")
-    script["vote/contest:2/2"] = script["vote/contest:2/1"]
-    script["vote/contest:2/3"] = script["vote/contest:2/1"]
+    script |= {f"vote/contest:2/{turn}": script["vote/contest:2/1"] for turn in (2, 3, 4)}
     script["vote/contest:3/0"] = {"content": [say("No.")], "stop_reason": "refusal"}
     contest = await hold(tmp_path, script)
     assert [vote.chosen for vote in contest.votes] == ["", "", "", "G1", "G1"]
     assert [vote.reason for vote in contest.votes[:3]] == [
         "half(3)",
-        "The selector ended without an answer (stuck).",
+        "The selector ended without an answer (stuck: the same call had the same result 4 times "
+        "in a row, and a warning did not help).",
         "The selector ended without an answer (refused).",
     ]
 

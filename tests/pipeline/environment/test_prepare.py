@@ -76,8 +76,8 @@ async def test_a_setup_that_does_not_replay_is_refused_with_its_reason(office: A
         (turns([BAD], [BAD], [BAD]), "3 set-ups did not replay"),
         (turns({"content": [say("No.")], "stop_reason": "refusal"}), "the model declined"),
         (turns([call("give_up", reason="There are no tests.")]), "There are no tests."),
-        (turns(*[[say("Hm.")]] * 3), "malformed"),
-        (turns([EMPTY], [EMPTY], [EMPTY]), "after 0 commands: stuck"),
+        (turns(*[[say("Hm.")]] * 3), "called no tool"),
+        (turns(*[[EMPTY]] * 4), "a warning did not help"),
         (turns([EXITS], [BAD], [MISSING]), "3 set-ups"),
     ],
 )

@@ -90,10 +90,10 @@ async def first_two(x: Exploration) -> tuple[Explored, ...]:
 @pytest.mark.parametrize(
     ("turns", "status"),
     [
-        ([submit(changes=[])] * 3, "stuck"),
-        ([submit(changes=[{"path": "gone.py", "what": "Divide."}])] * 3, "stuck"),
-        ([submit(context=[{"path": "../calc.py"}])] * 3, "stuck"),
-        ([submit(changes=[{"path": "../new.py", "what": "(new) Divide."}])] * 3, "stuck"),
+        ([submit(changes=[])] * 4, "stuck"),
+        ([submit(changes=[{"path": "gone.py", "what": "Divide."}])] * 4, "stuck"),
+        ([submit(context=[{"path": "../calc.py"}])] * 4, "stuck"),
+        ([submit(changes=[{"path": "../new.py", "what": "(new) Divide."}])] * 4, "stuck"),
         ([submit(context="calc.py")] * 3, "malformed"),
         ([[say("…")]] * 3, "malformed"),
         ([[]] * 3, "malformed"),
