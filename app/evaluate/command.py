@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from app.command import plain_errors, term_as_interrupt
 from app.settings import read_settings
 
 
@@ -54,8 +55,6 @@ def evaluate(
     the same files to go on after an interruption. Ends with 0 when every row has its prediction,
     with 1 when some could not be run, and says which.
     """
-    from app.cli import plain_errors, term_as_interrupt  # noqa: PLC0415 - it imports this module
-
     with plain_errors(), term_as_interrupt():
         from app.evaluate.run import Evaluation, run_evaluation  # noqa: PLC0415 - loads the pipeline
         from app.logs import configure_logs  # noqa: PLC0415

@@ -6,7 +6,7 @@ instances ─▶ source at the base commit ─▶ resolve (journal of its own) �
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
@@ -115,19 +115,26 @@ class _Run:
     wanted: Evaluation
     predictions: Lines
     results: Lines
+    spent: dict[str, float] = field(default_factory=dict)
 
     def affords(self, instance: Instance) -> bool:
         """Whether an instance can use its whole budget: one that was cut short says nothing."""
         if not self.wanted.total_usd:
             return True
-        others: float = sum(row["cost_usd"] for row in self.results.rows.values())
+        finished: float = sum(row["cost_usd"] for row in self.results.rows.values())
+        begun = sum(usd for name, usd in self._begun().items() if name != instance.instance_id)
+        return finished + begun + self.settings.budget_usd <= self.wanted.total_usd
+
+    def _begun(self) -> dict[str, float]:
+        """Dollars of the instances that have a journal and no result; each is read once."""
         for path in sorted(self.wanted.state.glob("journals/*.jsonl")):
-            if path.stem not in {*self.results.rows, instance.instance_id}:
-                others += asyncio.run(JsonLinesJournal(path, 0.0).spent()).cost_usd
-        return others + self.settings.budget_usd <= self.wanted.total_usd
+            if path.stem not in {*self.results.rows, *self.spent}:
+                self.spent[path.stem] = asyncio.run(JsonLinesJournal(path, 0.0).spent()).cost_usd
+        return {name: usd for name, usd in self.spent.items() if name not in self.results.rows}
 
     def one(self, instance: Instance) -> str:
         """Resolve one instance and write it down; a line for the screen."""
+        self.spent.pop(instance.instance_id, None)  # it grows, and is read again if it stays open
         with self._source(instance) as source:
             task = Task(instance.repo, None, instance.title, instance.body, source.base_commit)
             settings, path = self.settings, self._journal(instance)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from app.messages.characters import without_invisible
-from pipeline.choose.gate import natural
+from pipeline.choose.order import natural
 from pipeline.values import Ballot, Candidate
 
 COLUMNS = {"global": "explanations", "local": "variants", "synthesis": "syntheses"}

@@ -88,7 +88,7 @@ def test_sigterm_is_ctrl_c_for_what_runs_in_asyncio(ignored: bool) -> None:
     """Also in the background of a shell, where Ctrl-C is ignored: what is open gets closed."""
     code = f"""
 import asyncio, os, signal
-from app.cli import term_as_interrupt
+from app.command import term_as_interrupt
 if {ignored}:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 async def work():
