@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 
 from pipeline.ballot import Pool, ballot_of
-from pipeline.choose.gate import natural
+from pipeline.choose.order import natural
 from pipeline.contest.tally import is_decided
 from pipeline.errors import NothingToReplay
 from pipeline.jsonable import from_json, to_json

@@ -23,8 +23,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pipeline.choose.order import natural
 from pipeline.values import Candidate, Evidence, Gate, Reproduced
 
-__all__ = ["counted", "gate", "natural"]
-
 
 def counted(
     evidence: Mapping[str, Evidence], reproductions: Iterable[Reproduced]

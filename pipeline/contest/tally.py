@@ -8,7 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from pipeline.choose.gate import natural
+from pipeline.choose.order import natural
 from pipeline.values import ContestVote
 
 LABELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 
-from pipeline.choose.gate import natural
+from pipeline.choose.order import natural
 from pipeline.evidence.policy import check_patch
 from pipeline.evidence.policy_paths import held_path, is_test_file, is_test_path
 from pipeline.evidence.runs import failing

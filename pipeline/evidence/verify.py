@@ -10,8 +10,8 @@ from functools import partial
 from typing import TypeVar
 
 from pipeline.choose.edit import edit_of
-from pipeline.choose.gate import natural
 from pipeline.choose.litter import litter
+from pipeline.choose.order import natural
 from pipeline.evidence.policy import check_patch
 from pipeline.evidence.policy_paths import judges
 from pipeline.evidence.reproductions import (

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.choose.gate import counted, gate, natural
+from pipeline.choose.gate import counted, gate
+from pipeline.choose.order import natural
 from pipeline.choose.vote import NOBODY, cluster, vote
 from pipeline.values import (
     Candidate,
