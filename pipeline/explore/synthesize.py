@@ -4,8 +4,8 @@ Source: Prism, solution synthesis (method.md §2.3.4).
 """
 
 import asyncio
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pipeline.agent.excerpts import excerpts, places_of
@@ -21,25 +21,55 @@ from pipeline.model.verdicts import CompletenessVerdict, JudgeVerdict, NeededPla
 from pipeline.prompts.blocks import issue_block, plans_text
 from pipeline.prompts.render import render
 from pipeline.services import CallAddress, SynthesisScope
-from pipeline.values import Plan, Synthesis
+from pipeline.values import Location, Plan, Synthesis
 
 SPINE_FALLBACK = "spine_fallback"
 
 
-async def synthesize(
-    x: Exploration, number: int, spine: Explored, pool: tuple[Explored, ...]
-) -> Explored:
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What reviewers and judge are given: plans by id and, as blocks of data, what they are about.
+
+    `relations` is for the reviewer who looks for forgotten places.
+    """
+
+    plans: Mapping[str, Plan]
+    places: tuple[Location, ...]
+    code: str
+    relations: str
+
+
+async def materials(
+    x: Exploration, spines: Sequence[Explored], pool: tuple[Explored, ...]
+) -> tuple[Material, ...]:
+    """The material of each spine's synthesis; the same plans are looked up once."""
+    made: dict[tuple[str, ...], Material] = {}
+    names = []
+    for spine in spines:
+        plans = in_scope(x.services.config.synthesis_scope, spine, pool)
+        names.append(tuple(plans))
+        if names[-1] not in made:
+            made[names[-1]] = await _material(x, plans)
+    return tuple(made[each] for each in names)
+
+
+async def _material(x: Exploration, plans: Mapping[str, Plan]) -> Material:
+    places = places_of(plans.values())
+    code = await excerpts(x.workspace, places)
+    return Material(plans, places, code, await asyncio.to_thread(relations_text, x.code, plans))
+
+
+async def synthesize(x: Exploration, number: int, spine: Explored, material: Material) -> Explored:
     """S<number>: the spine's plan completed by what the others saw, every change with its source.
 
     Costs three calls: completeness, regression risk, judge. When the judge's plan stays invalid
     the spine's own plan is kept, with a flag.
     """
     name = f"S{number}"
-    plans = in_scope(x.services.config.synthesis_scope, spine, pool)
 
     async def work(attempt: int) -> Explored:
         at = CallAddress("synthesis", name, "", attempt)
-        return await explored_plan(name, "synthesis", (spine.id,), _judged(x, at, spine, plans))
+        return await explored_plan(name, "synthesis", (spine.id,), _judged(x, at, spine, material))
 
     return await step(x.services.journal, "synthesis", name, Explored, work)
 
@@ -53,19 +83,13 @@ def in_scope(scope: SynthesisScope, spine: Explored, pool: tuple[Explored, ...])
     }
 
 
-async def _judged(
-    x: Exploration, at: CallAddress, spine: Explored, plans: Mapping[str, Plan]
-) -> Explored:
+async def _judged(x: Exploration, at: CallAddress, spine: Explored, material: Material) -> Explored:
     assert spine.plan is not None
-    places = places_of(plans.values())
-    material = {
-        "issue": issue_block(x.task),
-        "plans": plans_text(plans),
-        "code": await excerpts(x.workspace, places),
-    }
-    reviews, lost = await _reviews(x, at, plans, material)
-    prompt = render("judge", spine=spine.id, reviews=reviews_text(reviews), **material)
-    paths = [*(each.path for each in places), *(each.path for each in _needed(reviews))]
+    plans = material.plans
+    shown = {"issue": issue_block(x.task), "plans": plans_text(plans), "code": material.code}
+    reviews, lost = await _reviews(x, at, material.relations, shown)
+    prompt = render("judge", spine=spine.id, reviews=reviews_text(reviews), **shown)
+    paths = [*(each.path for each in material.places), *(each.path for each in _needed(reviews))]
     planned = {change.path for plan in plans.values() for change in plan.changes}
     known = await read_references(x, paths, planned)
     try:
@@ -87,17 +111,16 @@ async def _judged(
 
 
 async def _reviews(
-    x: Exploration, at: CallAddress, plans: Mapping[str, Plan], material: Mapping[str, str]
+    x: Exploration, at: CallAddress, relations: str, shown: Mapping[str, str]
 ) -> tuple[tuple[Review, ...], tuple[str, ...]]:
     """Both reviews of all plans; costs two calls, side by side.
 
     A review that cannot be had is empty, and it is said why: the judge then has the plans and the
     code.
     """
-    relations = await asyncio.to_thread(relations_text, x.code, plans)
 
     async def review(name: str, nothing: Review, **more: str) -> tuple[Review, tuple[str, ...]]:
-        prompt = render(name, **material, **more)
+        prompt = render(name, **shown, **more)
         return await ask_or(x.services.model, replace(at, turn=name), prompt, nothing)
 
     work = (

@@ -9,7 +9,7 @@ from pipeline.decide import assess, decide
 from pipeline.explore.code import show_code, write_patch
 from pipeline.explore.sample import sample_contrast
 from pipeline.explore.state import Exploration, Explored
-from pipeline.explore.synthesize import synthesize
+from pipeline.explore.synthesize import materials, synthesize
 from pipeline.explore.vary import vary
 from pipeline.items import side_by_side
 from pipeline.recipes.effort import Wave, enough, left_out, lost_notes, waves
@@ -48,11 +48,15 @@ async def _syntheses(
 ) -> tuple[Explored, ...]:
     """One unified plan for each global solution that has a plan, over everything explored."""
     usable = [(k, spine) for k, spine in enumerate(spines, 1) if spine.plan is not None]
+    material = await materials(x, [spine for _, spine in usable], pool)
 
     async def told(done: int) -> None:
         await x.services.progress.update("synthesis", done, len(usable))
 
-    work = [partial(synthesize, x, k, spine, pool) for k, spine in usable]
+    work = [
+        partial(synthesize, x, k, spine, its)
+        for (k, spine), its in zip(usable, material, strict=True)
+    ]
     return await side_by_side(x.services.config.max_parallel, work, told)
 
 

@@ -10,7 +10,7 @@ from emulator.model.scripted import call, say
 from pipeline.agent.transcript import Transcript
 from pipeline.explore.sample import sample_contrast
 from pipeline.explore.state import Exploration, Explored
-from pipeline.explore.synthesize import synthesize
+from pipeline.explore.synthesize import materials, synthesize
 from pipeline.explore.vary import vary
 from pipeline.journal import JsonLinesJournal
 from pipeline.services import PipelineStage, RunConfig, Services
@@ -80,6 +80,12 @@ class Played:
 def played(tmp_path: Path) -> Played:
     """Where scripts are played."""
     return Played(tmp_path)
+
+
+async def first_synthesis(x: Exploration, *pool: Explored) -> Explored:
+    """S1 with the first of the pool as its spine."""
+    (material,) = await materials(x, pool[:1], pool)
+    return await synthesize(x, 1, pool[0], material)
 
 
 async def first_two(x: Exploration) -> tuple[Explored, ...]:
@@ -223,7 +229,7 @@ async def test_a_judge_whose_plan_cannot_stand_leaves_the_spine(
         **everywhere("synthesis/S1/risk", REFUSAL),
         **everywhere("synthesis/S1/judge", answer),
     }
-    made = await played.run(lambda x: synthesize(x, 1, G1, (G1,)), script)
+    made = await played.run(lambda x: first_synthesis(x, G1), script)
     assert (made.plan, made.flags, made.parents) == (PLAN, ("spine_fallback",), ("G1",))
     assert [each.split("`")[1] for each in made.missing] == ["completeness", "risk", "judge"]
     assert said in made.missing[2]
@@ -249,7 +255,7 @@ async def test_a_synthesis_keeps_what_it_took_and_what_it_dropped(played: Played
     }
     for scope in ("cross", "branch"):
         made = await played.run(
-            lambda x: synthesize(x, 1, G1, (G1, branch, other)), script, synthesis_scope=scope
+            lambda x: first_synthesis(x, G1, branch, other), script, synthesis_scope=scope
         )
         assert (made.synthesis.spine, made.synthesis.defects[0].verdict) == ("G1", "not_real")
         assert made.synthesis.complements[0].relation == "adds"
@@ -260,9 +266,18 @@ async def test_a_synthesis_keeps_what_it_took_and_what_it_dropped(played: Played
     flags = {
         scope: (
             await played.run(
-                lambda x: synthesize(x, 1, G1, (G1, branch, other)), script, synthesis_scope=scope
+                lambda x: first_synthesis(x, G1, branch, other), script, synthesis_scope=scope
             )
         ).flags
         for scope in ("cross", "branch")
     }
     assert flags == {"cross": (), "branch": ("spine_fallback",)}
+
+
+async def test_the_same_plans_are_looked_up_once(played: Played) -> None:
+    """Syntheses over one pool share their material; those of branches have their own."""
+    spines = (G1, replace(G1, id="G2"))
+    for scope, count in (("cross", 1), ("branch", 2)):
+        made = await played.run(lambda x: materials(x, spines, spines), {}, synthesis_scope=scope)
+        assert len({id(each) for each in made}) == count
+        assert "def half" in made[1].code
