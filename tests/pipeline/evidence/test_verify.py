@@ -142,15 +142,30 @@ async def test_a_suite_that_hangs_has_no_verdict(bench: MakeSetting) -> None:
     assert evidence["G1"].reproductions == {"G1:tests/test_g1.py": "pass"}
 
 
+def counting(folder: Path, condition: str) -> dict[str, str]:
+    """The repository with a test whose result depends on how many `runs` it had before."""
+    flaky = (
+        f"import pathlib\n\ncount = pathlib.Path({str(folder / 'runs')!r})\n\n"
+        "def test_flaky():\n    runs = len(count.read_text()) if count.exists() else 0\n"
+        f"    count.write_text('x' * (runs + 1))\n    assert {condition}\n"
+    )
+    return {**FILES, "tests/test_flaky.py": flaky}
+
+
+async def test_a_test_that_passes_one_of_two_base_runs_does_not_count(
+    bench: MakeSetting, tmp_path: Path
+) -> None:
+    """It fails ever after, and no candidate is blamed for it."""
+    setting = bench(counting(tmp_path, "runs < 1"))
+    assert not any("flaky" in test for test in (await setting.environment()).stable_passes)
+    evidence, _ = await verified(setting, [candidate("G1", make_patch(FILES, {"shop.py": BREAKS}))])
+    assert evidence["G1"].lost == ("tests/test_shop.py::Shop::test_total",)
+    assert "flaky" not in evidence["G1"].note
+
+
 async def test_a_flaky_test_is_not_lost(bench: MakeSetting, tmp_path: Path) -> None:
     """A test that fails once and passes alone is noted; one that fails again is lost."""
-    marker = tmp_path / "third"
-    flaky = (
-        f"import pathlib\n\ncount = pathlib.Path({str(marker)!r})\n\n"
-        "def test_flaky():\n    runs = len(count.read_text()) if count.exists() else 0\n"
-        "    count.write_text('x' * (runs + 1))\n    assert runs != 2\n"
-    )
-    setting = bench({**FILES, "tests/test_flaky.py": flaky})
+    setting = bench(counting(tmp_path, "runs != 2"))
     patch = make_patch(FILES, {"shop.py": BREAKS})
     evidence, _ = await verified(setting, [candidate("G1", patch)])
     assert evidence["G1"].lost == ("tests/test_shop.py::Shop::test_total",)

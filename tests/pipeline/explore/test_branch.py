@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.explore.branch import branch_point, costs, repair_order, share_valid
+from pipeline.explore.branch import WEIGHTS, branch_point, costs, repair_order, share_valid
 
 
 def test_the_worked_example() -> None:
@@ -18,6 +18,15 @@ def test_the_last_step_is_never_a_branching_point() -> None:
     """s4 is cheapest of all in [1, 4, 2, 3, 0], but it only re-words the plan: s1 wins."""
     assert costs([1, 4, 2, 3, 0], 4) == (2.00, 0.75, 1.00, 1.00, 0.25)
     assert branch_point([1, 4, 2, 3, 0], 4) == 1
+
+
+def test_the_presets_weigh_differently() -> None:
+    """The paper's takes the late step that ranks second, the authors' code the first in rank."""
+    order = [1, 3, 2, 0, 4]
+    assert {name: branch_point(order, 4, (), *pair) for name, pair in WEIGHTS.items()} == {
+        "page": 3,
+        "code": 1,
+    }
 
 
 def test_ties_go_to_the_earlier_step() -> None:
