@@ -16,7 +16,7 @@ from pipeline.index.objects import GitObjects, TreeEntry
 from pipeline.index.parse import language_of
 from pipeline.index.store.packing import pack, unpack
 from pipeline.index.store.pruning import mark_used, prune, remove_other_versions
-from pipeline.index.store.schema import connect, errors_of, store_file, transaction
+from pipeline.index.store.schema import connect, errors_of, reading, store_file, transaction
 from pipeline.index.worker import Job, Result
 from pipeline.index.workers import Workers, degraded
 
@@ -60,24 +60,30 @@ def build(
     """
     start = time.monotonic()
     name, file = objects.resolve(commit), store_file(store_path)
-    with closing(connect(file)) as store, errors_of(file):
-        entries, new = _listed(store, name), _New()
-        if entries is not None:
-            mark_used(store, name)
-        else:
-            entries, new = _added(store, objects, name, progress, workers or os.cpu_count() or 1)
+    known, new = _listed(file, name), _New()
+    if known is None:
+        with closing(connect(file)) as store, errors_of(file):
+            added, new = _added(store, objects, name, progress, workers or os.cpu_count() or 1)
             prune(store)
             remove_other_versions(file)
-        rows = {entry[5] for entry in entries if entry[5]}
-        return BuildStats(
-            commit=name,
-            files=len(entries),
-            parsed=new.files,
-            reused=max(0, len(rows) - new.files),
-            degraded=len(rows & _degraded(store)),
-            parsed_bytes=new.bytes,
-            seconds=time.monotonic() - start,
-        )
+            known = _Known(added, _degraded(store))
+    rows = {entry[5] for entry in known.entries if entry[5]}
+    return BuildStats(
+        commit=name,
+        files=len(known.entries),
+        parsed=new.files,
+        reused=max(0, len(rows) - new.files),
+        degraded=len(rows & known.degraded),
+        parsed_bytes=new.bytes,
+        seconds=time.monotonic() - start,
+    )
+
+
+class _Known(NamedTuple):
+    """The files of a built commit, and the rows of all blobs that are only cut into chunks."""
+
+    entries: list[Any]
+    degraded: set[int]
 
 
 class _New(NamedTuple):
@@ -112,11 +118,17 @@ def _added(
     )
 
 
-def _listed(store: sqlite3.Connection, name: str) -> list[Any] | None:
-    """The files of a commit that was built before, None for a new one."""
-    row = store.execute("SELECT files FROM commits WHERE name = ?", (name,)).fetchone()
-    found: list[Any] | None = unpack(row[0]) if row else None
-    return found
+def _listed(file: Path, name: str) -> _Known | None:
+    """A commit that was built before, None for a new one; nobody who writes is waited for."""
+    store = reading(file)
+    if store is None:
+        return None
+    with closing(store), errors_of(file):
+        row = store.execute("SELECT files FROM commits WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            return None
+        mark_used(store, name)
+        return _Known(unpack(row[0]), _degraded(store))
 
 
 def _known(store: sqlite3.Connection) -> dict[Key, int]:

@@ -28,7 +28,13 @@ SLOWEST = 6  # times as long by the clock: a busy machine may give it a sixth of
 START_S = 60.0  # a busy machine starts processes slowly
 BATCH_FILES, BATCH_BYTES = 64, 1_000_000
 MAX_FALSE_STARTS = 3
-_START = "from pipeline.index.worker import main; main()"  # not -m: classes keep their module
+_START = """
+import sys
+from pipeline.index.lifeline import hold
+hold(int(sys.argv[2]))
+from pipeline.index.worker import main
+main()
+"""  # not -m: classes keep their module; held before the rest is read, which takes a while
 
 
 class _Worker:
@@ -36,20 +42,24 @@ class _Worker:
 
     def __init__(self) -> None:
         self.connection, theirs = Pipe()
+        lifeline, self._lifeline = Pipe(duplex=False)  # nothing is written: its closing is told
+        passed = [theirs.fileno(), lifeline.fileno()]
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _START, str(theirs.fileno())],
+                [sys.executable, "-c", _START, *map(str, passed)],
                 env=_environment(os.environ),
-                pass_fds=[theirs.fileno()],
+                pass_fds=passed,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
         except OSError as error:
             self.connection.close()
+            self._lifeline.close()
             raise IndexingFailed(f"No process to parse files could be started: {error}") from error
         finally:
             theirs.close()
+            lifeline.close()
         self.jobs: deque[Job] = deque()
         self.is_ready = False
         self._owner = os.getpid()
@@ -101,6 +111,7 @@ class _Worker:
     def end(self) -> int:
         """Stop the process, whatever it does; returns its exit code."""
         self.connection.close()
+        self._lifeline.close()
         self._process.kill()
         return self._process.wait()
 

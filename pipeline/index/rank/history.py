@@ -47,8 +47,7 @@ class History:
 
 def history(index: Index, paths: Sequence[str]) -> History:
     """The history of a commit over its candidate files; reads from git what is not kept yet."""
-    ids = _ancestors(index)
-    rows = index.all_kept(kept.COMMIT, ids)
+    ids, rows = _ancestors(index)
     number = {path: at for at, path in enumerate(paths)}
     used: list[tuple[str, dict[str, object], list[int]]] = []
     for each in ids:
@@ -111,23 +110,22 @@ def referred(past: History, references: Set[str], files: int) -> Floats:
     return sums(past.files, weight[past.at], files)
 
 
-def _ancestors(index: Index) -> list[str]:
-    if index.kept(kept.HISTORY, index.commit) is None:
-        _extend(index)
+def _ancestors(index: Index) -> tuple[list[str], dict[str, bytes]]:
+    """Commits, newest first, and what is known of each, whether or not it could be kept."""
+    row, new = index.kept(kept.HISTORY, index.commit), dict[str, bytes]()
+    if row is None:
+        row, new = _extend(index)
     ids: list[str] = []
-    head = index.commit
-    while head and len(ids) < COMMITS:
-        row = index.kept(kept.HISTORY, head)
-        if row is None:
-            break
+    while row is not None and len(ids) < COMMITS:
         listed = json.loads(row)
         ids += listed["ids"]
-        head = listed["then"]
-    return list(dict.fromkeys(ids))[:COMMITS]
+        row = index.kept(kept.HISTORY, listed["then"]) if listed["then"] else None
+    ids = list(dict.fromkeys(ids))[:COMMITS]
+    return ids, {**index.all_kept(kept.COMMIT, ids), **new}
 
 
-def _extend(index: Index) -> None:
-    """Keep the commits down to one whose own list is kept."""
+def _extend(index: Index) -> tuple[bytes, dict[str, bytes]]:
+    """Read and keep the commits down to one whose own list is kept: the list, and its new rows."""
     heads = kept.keys(index, kept.HISTORY)
     new: list[CommitInfo] = []
     then = ""
@@ -136,10 +134,12 @@ def _extend(index: Index) -> None:
             then = each.id
         new.append(each)
     have = set(index.all_kept(kept.COMMIT, [each.id for each in new]))
-    rows = {each.id: _row(each) for each in new if each.id not in have}
-    index.keep(kept.COMMIT, {key: value for key, value in rows.items() if value})
-    listed = {"ids": [each.id for each in new], "then": then}
-    index.keep(kept.HISTORY, {index.commit: json.dumps(listed).encode()})
+    made = {each.id: _row(each) for each in new if each.id not in have}
+    rows = {key: value for key, value in made.items() if value}
+    listed = json.dumps({"ids": [each.id for each in new], "then": then}).encode()
+    index.keep(kept.COMMIT, rows)
+    index.keep(kept.HISTORY, {index.commit: listed})
+    return listed, rows
 
 
 def _until(commits: Iterator[CommitInfo], heads: Set[str]) -> Iterator[CommitInfo]:

@@ -3,7 +3,7 @@
 from pipeline.index.store import Index
 
 # Kinds are named with the version of their form: another number makes everything anew.
-BLOB, COMMIT, HISTORY = "rank.blob.1", "rank.commit.1", "rank.history.1"
+BLOB, COMMIT, HISTORY = "rank.blob.1", "past-commit.1", "past-list.1"
 
 
 def keys(index: Index, kind: str) -> frozenset[str]:

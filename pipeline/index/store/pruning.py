@@ -17,11 +17,13 @@ _DAY_S = 86_400.0
 
 
 def mark_used(store: sqlite3.Connection, commit: str) -> None:
-    """Remember that a built commit is used now; written at most every ten minutes."""
+    """Remember that a built commit is used now: at most every ten minutes, and not when another
+    process writes or nothing can be written."""
     now = time.time()
     statement = "SELECT 1 FROM commits WHERE name = ? AND used < ?"
     if store.execute(statement, (commit, now - _USED_EVERY_S)).fetchone():
-        with transaction(store):
+        store.execute("PRAGMA busy_timeout = 0")
+        with suppress(sqlite3.OperationalError), transaction(store):
             store.execute("UPDATE commits SET used = ? WHERE name = ?", (now, commit))
 
 
@@ -51,6 +53,8 @@ def _forget_commits(store: sqlite3.Connection) -> None:
     store.execute(
         "DELETE FROM kept WHERE kind GLOB 'graph-*' AND key NOT IN (SELECT name FROM commits)"
     )
+    # Lists of ancestors go on in one another: parts of them cannot go.
+    store.execute("DELETE FROM kept WHERE kind GLOB 'past-*'")
 
 
 def _forget_blobs(store: sqlite3.Connection) -> int:

@@ -5,23 +5,24 @@ commits  the files of a built commit, each with its row of `blobs`; when it was 
 units    the searchable pieces of a row of `blobs`; `id` is the rowid in `unit_fts`
 unit_fts full text of the units: words as written and split, lower case (contentless)
 kept     what other parts of the index derive and want back: (kind, key) → bytes; a key that is
-         `blob:language` goes with that blob, a kind that is `graph-…` with the commit of its key
+         `blob:language` goes with that blob, a kind `graph-…` with the commit of its key, kinds
+         `past-…` whole whenever commits go (git tells them again in a second)
 
 Each version of the parser has a file of its own, so an older Prism may go on beside a newer one.
 """
 
-import hashlib
+import os
 import sqlite3
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 from pipeline.index.errors import StoreUnusable
 from pipeline.index.store.packing import Damaged
+from pipeline.index.store.version import version
 
 BUSY_TIMEOUT_S = 60.0
+_NO_ACCESS = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")
 _TABLES = ("blobs", "commits", "units", "unit_fts", "kept")
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS blobs (
@@ -52,9 +53,14 @@ def errors_of(path: Path) -> Iterator[None]:
         yield
     except (sqlite3.Error, Damaged) as error:
         raise StoreUnusable(
-            f"The code index {path} cannot be used: {error}. It holds nothing that cannot be made "
-            "again: remove the file if this stays."
-        ) from error
+            f"The code index {path} cannot be used: {error}. {_advice(error)}"
+        ) from (error)
+
+
+def _advice(error: Exception) -> str:
+    if getattr(error, "sqlite_errorname", "").startswith(_NO_ACCESS):
+        return "See that Prism's user may write this file and its folder."
+    return "It holds nothing that cannot be made again: remove the file if this stays."
 
 
 def store_file(store_path: Path) -> Path:
@@ -62,10 +68,11 @@ def store_file(store_path: Path) -> Path:
     return store_path.with_name(f"{store_path.stem}.{version():07x}{store_path.suffix}")
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path, wait_s: float = BUSY_TIMEOUT_S) -> sqlite3.Connection:
     """Open a store's file, created or emptied when it is new or says that it is another version's.
 
-    The connection may be used from several threads, one statement at a time. Raises StoreUnusable.
+    The connection may be used from several threads, one statement at a time. It waits `wait_s`
+    for who writes. Raises StoreUnusable.
     """
     with errors_of(path):
         try:
@@ -75,7 +82,7 @@ def connect(path: Path) -> sqlite3.Connection:
                 f"{path.parent} cannot be used for a code index: {error}"
             ) from error
         connection = sqlite3.connect(
-            path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+            path, timeout=wait_s, isolation_level=None, check_same_thread=False
         )
         try:
             _prepare(connection)
@@ -83,6 +90,45 @@ def connect(path: Path) -> sqlite3.Connection:
             connection.close()
             raise
     return connection
+
+
+def reading(path: Path) -> sqlite3.Connection | None:
+    """Open a store's file to read only; None when it is not there or is another version's.
+
+    Waits for no writer. Where neither file nor folder can be written, and nobody left changes
+    beside the file, it is read as one that does not change. Raises StoreUnusable.
+    """
+    with errors_of(path):
+        if not path.exists():
+            return None
+        try:
+            connection = _read(path, "mode=rw")
+        except sqlite3.OperationalError:
+            if os.access(path.parent, os.W_OK) or path.with_name(f"{path.name}-wal").exists():
+                raise
+            connection = _read(path, "mode=ro&immutable=1")
+        if connection is not None:
+            connection.execute("PRAGMA temp_store = MEMORY")
+    return connection
+
+
+def _read(path: Path, how: str) -> sqlite3.Connection | None:
+    """The connection, closed again when the file is not this version's."""
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{how}",
+        uri=True,
+        timeout=BUSY_TIMEOUT_S,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        if _version(connection) == version():
+            return connection
+    except BaseException:
+        connection.close()
+        raise
+    connection.close()
+    return None
 
 
 @contextmanager
@@ -115,17 +161,3 @@ def _prepare(connection: sqlite3.Connection) -> None:
 def _version(connection: sqlite3.Connection) -> int:
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     return int(found)
-
-
-@cache
-def version() -> int:
-    """A number of the code that decides what a store holds: another one means parsing anew."""
-    here = Path(__file__).parent
-    sources = [here.parent / name for name in ("guard.py", "parse.py", "values.py")]
-    for folder in (here, here.parent / "languages"):
-        sources += sorted(path for path in folder.rglob("*") if path.suffix in {".py", ".scm"})
-    digest = hashlib.sha256(repr(sys.version_info[:2]).encode())  # Python is read by its own parser
-    for source in sources:
-        if source.exists():
-            digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    return int.from_bytes(digest.digest()[:3], "big") + 1

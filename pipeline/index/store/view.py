@@ -3,6 +3,7 @@
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -13,12 +14,13 @@ from pipeline.index.errors import NotIndexed, ObjectMissing, StoreUnusable
 from pipeline.index.objects import GitObjects
 from pipeline.index.parse import is_test, text_of
 from pipeline.index.store.packing import sealed, unpack, unpack_parsed, unsealed
-from pipeline.index.store.schema import connect, errors_of, store_file, transaction
+from pipeline.index.store.schema import connect, errors_of, reading, store_file, transaction
 from pipeline.index.store.units import units_of
 from pipeline.index.values import ParsedFile, Unit
 
 CACHED_TEXT = 32_000_000  # characters
 KEYS_AT_ONCE = 500  # of one statement
+KEEPING_S = 5.0  # who reads does not wait longer to keep what it derived
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,18 +185,14 @@ class Index:
     def keep(self, kind: str, values: Mapping[str, bytes]) -> None:
         """Store what was derived from blobs or commits, for the next process that needs it.
 
-        `kind` should name the form of the bytes with a version.
+        `kind` should name the form of the bytes with a version. Where nothing can be written now,
+        nothing is kept.
         """
-        with errors_of(self._path):
-            store = connect(self._path)
-            try:
-                with transaction(store):
-                    store.executemany(
-                        "INSERT OR REPLACE INTO kept (kind, key, value) VALUES (?, ?, ?)",
-                        [(kind, key, sealed(value)) for key, value in values.items()],
-                    )
-            finally:
-                store.close()
+        try:
+            _keep(self._path, kind, values)
+        except StoreUnusable as error:  # full, busy or not to be written: it can be derived again
+            if not isinstance(error.__cause__, sqlite3.OperationalError):
+                raise
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows of a query of the store's tables; raises StoreUnusable."""
@@ -284,19 +282,34 @@ def open_index(store_path: Path, commit: str, objects: GitObjects) -> Index:
     """
     name = objects.resolve(commit)
     file = store_file(store_path)
-    store = connect(file)
+    store = reading(file)
+    if store is None:
+        raise _not_indexed(name)
     try:
         with errors_of(file):
             row = store.execute("SELECT files FROM commits WHERE name = ?", (name,)).fetchone()
             if row is None:
-                raise NotIndexed(f"Commit {name[:12]} is not indexed yet; build it first.")
+                raise _not_indexed(name)
             entries = unpack(row[0])
             store.execute("CREATE TEMP TABLE here (row INTEGER PRIMARY KEY)")
             rows = sorted({(entry[5],) for entry in entries if entry[5]})
-            with transaction(store):
-                store.executemany("INSERT INTO here VALUES (?)", rows)
+            store.execute("BEGIN")  # of the temporary table alone: nothing in the file is locked
+            store.executemany("INSERT INTO here VALUES (?)", rows)
+            store.execute("COMMIT")
             store.execute("PRAGMA query_only = 1")
     except BaseException:
         store.close()
         raise
     return Index(file, store, name, entries, objects)
+
+
+def _not_indexed(name: str) -> NotIndexed:
+    return NotIndexed(f"Commit {name[:12]} is not indexed yet; build it first.")
+
+
+def _keep(path: Path, kind: str, values: Mapping[str, bytes]) -> None:
+    with errors_of(path), closing(connect(path, KEEPING_S)) as store, transaction(store):
+        store.executemany(
+            "INSERT OR REPLACE INTO kept (kind, key, value) VALUES (?, ?, ?)",
+            [(kind, key, sealed(value)) for key, value in values.items()],
+        )

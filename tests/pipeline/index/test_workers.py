@@ -1,5 +1,9 @@
 """Files that stall or kill the process that parses them."""
 
+import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 
@@ -122,3 +126,45 @@ def test_one_process_is_kept_for_the_next_pool() -> None:
             worker._process.wait()
     assert numbers[0] == numbers[1] != numbers[2]
     end_spare()
+
+
+PARENT = """
+import sys
+from pipeline.index import workers
+from pipeline.index.worker import Job
+
+workers._START = sys.argv[1]
+pool = workers.Workers(2)
+names = sys.argv[2:]
+given = iter(pool.parse([Job(n, n + ".py", b"#" * 600_000) for n in names]))
+first = next(given)
+print(*(worker._process.pid for worker in pool._workers), flush=True)
+next(given)
+"""
+
+
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("busy", ["stall", "spin"])
+def test_parsers_end_with_their_parent(stop: signal.Signals, busy: str) -> None:
+    """Whatever they do: one that waits for work, one that never looks at its pipe again."""
+    held = workers._START.rpartition("from pipeline.index.worker")[0] + FAULTY
+    command = [sys.executable, "-c", PARENT, held, "a", "b", busy]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        assert pids
+        parent.send_signal(stop)
+    deadline = time.monotonic() + 30
+    while any(map(_runs, pids)):
+        assert time.monotonic() < deadline, "a parser outlived its parent"
+        time.sleep(0.01)
+
+
+def _runs(pid: int) -> bool:
+    """Whether it goes on: one that ended may wait for whoever reaps orphans."""
+    try:
+        os.kill(pid, 0)
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            return stat.read().rpartition(b")")[2].split()[0] not in {b"Z", b"X"}
+    except OSError:
+        return False

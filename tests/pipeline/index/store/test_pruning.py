@@ -13,6 +13,8 @@ from app.github.objects import MirrorObjects
 from pipeline.index.build import build
 from pipeline.index.errors import NotIndexed, StoreUnusable
 from pipeline.index.graph import build_graph
+from pipeline.index.rank import kept
+from pipeline.index.rank.history import history
 from pipeline.index.rank.rank import rank
 from pipeline.index.search import CodeSearch
 from pipeline.index.store import open_index, pruning, schema, store_file
@@ -85,6 +87,22 @@ def test_what_no_kept_commit_has_goes(tmp_path: Path) -> None:
                     "same.py:same",
                 ]
                 assert rank(index, f"f{number} fails", "").files[0].id == "a.py"
+
+
+@pytest.mark.usefixtures("few")
+def test_past_commits_do_not_pile_up(tmp_path: Path) -> None:
+    """What ranking keeps of them goes with commits, and is whole when it is read again."""
+    heads, store = commits(tmp_path / "r", 6), tmp_path / "store.sqlite"
+    past = "SELECT count(*) FROM kept WHERE kind IN (?, ?)"
+    with objects_of(tmp_path / "r") as objects:
+        built(objects, store, heads[:5])
+        with asked(store) as tables:
+            assert tables.execute(past, (kept.COMMIT, kept.HISTORY)).fetchone() == (10,)
+        build(objects, heads[5], store, workers=1)
+        with asked(store) as tables:
+            assert tables.execute(past, (kept.COMMIT, kept.HISTORY)).fetchone() == (0,)
+        with open_index(store, heads[5], objects) as index:
+            assert history(index, ["a.py"]).ids == tuple(reversed(heads))
 
 
 @pytest.mark.usefixtures("few")
