@@ -5,10 +5,11 @@ import os
 import socket
 from dataclasses import replace
 
-from app.models import key_of, lone_traffic, models_of, provider_of
+from app.models import asked_models, key_of, lone_traffic, models_of, provider_of
 from app.settings import Settings, SettingsError
 from pipeline.jsonable import from_json
 from pipeline.model.clients import require_access
+from pipeline.model.contexts import context_tokens
 from pipeline.model.gateway import AnthropicModel, Traffic
 from pipeline.model.prices import read_prices
 from pipeline.services import Budget, Recorder, RunConfig
@@ -158,5 +159,6 @@ def run_config(settings: Settings) -> RunConfig:
         "coder_turns": settings.coder_turns,
         "selector_turns": settings.selector_turns,
         "max_parallel": settings.max_parallel,
+        "context_tokens": settings.context_tokens or context_tokens(asked_models(settings)),
     }
     return from_json(RunConfig, said)

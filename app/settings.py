@@ -82,6 +82,7 @@ class Settings:
     planner_turns: int = 60  # PRISM_PLANNER_TURNS
     coder_turns: int = 80  # PRISM_CODER_TURNS
     selector_turns: int = 30  # PRISM_SELECTOR_TURNS
+    context_tokens: int = 0  # PRISM_CONTEXT_TOKENS: of an agent's call; 0 = as the models allow
     record: bool = True  # PRISM_RECORD: yes | no: texts of model calls and tools in the ledger
     record_days: float = 30.0  # PRISM_RECORD_DAYS: how long they stay
     record_mb: float = 64.0  # PRISM_RECORD_MB: of one run, compressed
@@ -227,6 +228,7 @@ def _method(get: "_Reader", default: Settings) -> dict[str, Any]:
         "planner_turns": get.whole("PRISM_PLANNER_TURNS", default.planner_turns, 2),
         "coder_turns": get.whole("PRISM_CODER_TURNS", default.coder_turns, 2),
         "selector_turns": get.whole("PRISM_SELECTOR_TURNS", default.selector_turns, 2),
+        "context_tokens": int(get.number("PRISM_CONTEXT_TOKENS", default.context_tokens, none=0)),
     }
 
 

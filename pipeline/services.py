@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from pipeline.index.store import Index
+from pipeline.model.contexts import CONTEXT_TOKENS
 from pipeline.values import Usage, VoteRule
 from sandbox.base import Sandbox, Source
 
@@ -167,6 +168,7 @@ class RunConfig:
     `contrast`: how many of ⟨R, E, M, C⟩ must differ, M and one more ("major") or "all4".
     `synthesis_scope`: whether a synthesis sees all plans ("cross") or those of its own branch.
     `branch_weights`: the weights of g and h, 1 : 1 ("page") or 0.3 : 0.7 ("code").
+    `context_tokens`: the longest conversation an agent sends, see `pipeline.agent.compaction`.
     """
 
     n_global: int = 3
@@ -183,6 +185,7 @@ class RunConfig:
     planner_turns: int = 60
     coder_turns: int = 80
     selector_turns: int = 30
+    context_tokens: int = CONTEXT_TOKENS
     max_parallel: int = 4
     max_parallel_tests: int = 2
     require_tests: bool = False

@@ -6,21 +6,22 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
+from pipeline.agent.compaction import Window
+from pipeline.agent.limits import AgentLimits
 from pipeline.agent.roles import AgentRole
 from pipeline.agent.stuck import LONGEST, Warned, circle_in, warning
 from pipeline.agent.tool import Observation, Tool
 from pipeline.agent.transcript import Transcript, Turn
 from pipeline.errors import BudgetExhausted, MalformedAnswer, ModelRefused, PromptTooLong
-from pipeline.model.wire import sent_back, tool_calls
+from pipeline.model.wire import sent_back, tokens_in, tool_calls
 from pipeline.prompts.render import render
 from pipeline.records import tool_data
-from pipeline.services import CallAddress, Json, Model, ModelReply, ModelRequest, Recorder
+from pipeline.services import CallAddress, Json, Model, ModelReply, ModelRequest, Recorder, ToolSpec
 
 ExitStatus = Literal["submitted", "turns", "budget", "malformed", "refused", "stuck", "context"]
 
 MAX_MALFORMED = 3
 MAX_TOKENS = 8192
-TOO_LONG = "the conversation no longer fits into the model's context"
 _ENDED: dict[type[Exception], ExitStatus] = {
     BudgetExhausted: "budget",
     ModelRefused: "refused",
@@ -50,31 +51,30 @@ async def run_agent(
     transcript: Transcript,
     tools: Sequence[Tool],
     at: CallAddress,
-    max_turns: int,
+    limits: AgentLimits,
     recorder: Recorder | None = None,
 ) -> AgentRun:
     """Run one agent from `transcript` on.
 
     `at.turn` is a prefix ("" or e.g. "r1.") before the turn numbers, which count from 0. Turns
     that were cut off, empty or called no valid tool are answered with what is wrong; three in a
-    row end the run, as do the same action four times or the same error three times in a row.
+    row end the run. One that goes round in circles is warned, and ended when it goes on. What
+    outgrows the model's context is sent in short, see `compaction`.
     Limits are outcomes: budget, refusal, a full context and an answer that cannot be read end the
     run with their status, and the workspace keeps what was done. Other model errors and a lost
     workspace are raised.
     """
     toolbox = {tool.spec.name: tool for tool in tools}
     system, specs = render(role.prompt).system, tuple(tool.spec for tool in tools)
+    window = Window(limits.context_tokens, _fixed_tokens(system, specs))
     watch, max_tokens = _Watch(len(transcript.turns)), MAX_TOKENS
-    for number in range(max_turns):
+    for number in range(limits.turns):
         address = replace(at, turn=f"{at.turn}{number}")
-        messages = transcript.messages()
-        request = ModelRequest(address, role.name, system, messages, specs, max_tokens=max_tokens)
+        request = ModelRequest(address, role.name, system, (), specs, max_tokens=max_tokens)
         try:
-            reply = await model.complete(request)
+            reply, window = await _answered(model, request, transcript, window)
         except tuple(_ENDED) as error:
             return AgentRun(transcript, None, _ended_by(error), number, _reason(error))
-        if reply.stop_reason == "model_context_window_exceeded":
-            return AgentRun(transcript, None, "context", number + 1, TOO_LONG)
         step = await _act(reply, toolbox)
         await _record(recorder, address, step)
         transcript = transcript.extend(step.turn)
@@ -86,11 +86,39 @@ async def run_agent(
         if told:
             transcript = transcript.append(told)
         max_tokens = MAX_TOKENS * 2 if reply.stop_reason == "max_tokens" else MAX_TOKENS
-        if max_turns - number - 1 == LAST_CALL:
+        if limits.turns - number - 1 == LAST_CALL:
             transcript = transcript.append(
                 f"Only {LAST_CALL} turns are left: finish and hand in what you have."
             )
-    return AgentRun(transcript, None, "turns", max_turns, f"its {max_turns} turns are used up")
+    return AgentRun(
+        transcript, None, "turns", limits.turns, f"its {limits.turns} turns are used up"
+    )
+
+
+async def _answered(
+    model: Model, request: ModelRequest, transcript: Transcript, window: Window
+) -> tuple[ModelReply, Window]:
+    """The answer to the conversation, and what of it was sent.
+
+    It is shortened before it nears the limit, and where the model says that it is too long.
+    """
+    if not window.fits(transcript):
+        window = window.compacted(transcript)
+    while True:
+        try:
+            reply = await model.complete(replace(request, messages=window.messages(transcript)))
+        except PromptTooLong:
+            pass
+        else:
+            if reply.stop_reason != "model_context_window_exceeded":
+                return reply, window
+        window = window.compacted(transcript)
+
+
+def _fixed_tokens(system: str, specs: tuple[ToolSpec, ...]) -> int:
+    return tokens_in(
+        [system, *([spec.name, spec.description, dict(spec.schema)] for spec in specs)]
+    )
 
 
 @dataclass(frozen=True, slots=True)

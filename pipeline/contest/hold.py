@@ -7,6 +7,7 @@ how many votes it has.
 from collections.abc import Mapping
 from functools import partial
 
+from pipeline.agent.limits import limits_of
 from pipeline.agent.loop import run_agent
 from pipeline.agent.roles import AgentRole
 from pipeline.agent.transcript import Transcript
@@ -80,7 +81,7 @@ async def _vote(
                 Transcript(message),
                 tools,
                 at,
-                services.config.selector_turns,
+                limits_of(services.config, services.config.selector_turns),
                 services.recorder,
             )
     except EngineUnavailable:

@@ -6,6 +6,7 @@ Its calls stand at `environment/setup/0…`; what it found is part of that item 
 import time
 from dataclasses import dataclass, field, replace
 
+from pipeline.agent.limits import limits_of
 from pipeline.agent.loop import AgentRun, run_agent
 from pipeline.agent.roles import AgentRole
 from pipeline.agent.tool import Observation, Tool, ToolProblem, make_tool
@@ -78,7 +79,13 @@ async def find_setup(
             tools = bench.tools(shell)
             role = AgentRole("setup", "setup", lambda workspace, code: tools)
             ended = await run_agent(
-                services.model, role, opening, tools, at, MAX_TURNS, services.recorder
+                services.model,
+                role,
+                opening,
+                tools,
+                at,
+                limits_of(services.config, MAX_TURNS),
+                services.recorder,
             )
     except EngineUnavailable:
         raise

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pipeline.agent.checkpoints import START, keep, last_note
 from pipeline.agent.excerpts import excerpts, places_of
 from pipeline.agent.finishing import submission_from
+from pipeline.agent.limits import limits_of
 from pipeline.agent.loop import AgentRun, run_agent
 from pipeline.agent.roles import CODER
 from pipeline.explore.plan import opening
@@ -68,7 +69,7 @@ async def _code(x: Exploration, explored: Explored, own: Workspace, attempt: int
         opening(x, "coder").append(order),
         CODER.tools(own, x.code),
         CallAddress("code", explored.id, "", attempt),
-        x.services.config.coder_turns,
+        limits_of(x.services.config, x.services.config.coder_turns),
         x.services.recorder,
     )
 

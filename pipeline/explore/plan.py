@@ -4,6 +4,7 @@ from collections.abc import Awaitable
 from typing import Literal
 
 from pipeline.agent.finishing import plan_from
+from pipeline.agent.limits import limits_of
 from pipeline.agent.loop import run_agent
 from pipeline.agent.roles import PLANNER
 from pipeline.agent.transcript import Transcript, cut
@@ -35,7 +36,7 @@ async def run_planner(
         transcript,
         tools,
         at,
-        x.services.config.planner_turns,
+        limits_of(x.services.config, x.services.config.planner_turns),
         x.services.recorder,
     )
     plan = None if run.output is None else plan_from(run.output)

@@ -68,8 +68,12 @@ def sent_back(content: Sequence[Json]) -> tuple[Json, ...]:
 
 def estimated_tokens(body: dict[str, Json]) -> int:
     """An upper estimate of the input: system, tools and messages as bytes."""
-    parts = [body.get("system"), body.get("tools"), body["messages"]]
-    return len(json.dumps(parts, ensure_ascii=False).encode(errors="replace")) // BYTES_PER_TOKEN
+    return tokens_in([body.get("system"), body.get("tools"), body["messages"]])
+
+
+def tokens_in(content: Json) -> int:
+    """An upper estimate of the tokens in what is sent as JSON."""
+    return len(json.dumps(content, ensure_ascii=False).encode(errors="replace")) // BYTES_PER_TOKEN
 
 
 def request_hash(body: dict[str, Json]) -> str:

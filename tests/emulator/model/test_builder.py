@@ -11,6 +11,7 @@ from emulator.model.diff import Edit, Removal, edits_of
 from emulator.model.script import Script, ScriptError, answer
 from emulator.model.scripted import ScriptedCandidate, ScriptedRun, call, say
 from pipeline.agent.finishing import plan_from
+from pipeline.agent.limits import AgentLimits
 from pipeline.agent.loop import AgentRun, run_agent
 from pipeline.agent.roles import CODER, PLANNER
 from pipeline.agent.transcript import Transcript
@@ -95,7 +96,7 @@ async def test_a_coder_reproduces_its_patch(fix: str, tmp_path: Path) -> None:
             Transcript("Repair."),
             CODER.tools(workspace, None),
             CallAddress("code", "G1", ""),
-            80,
+            AgentLimits(80),
         )
     assert (run.exit_status, run.output["tests"]) == ("submitted", ["test_g1.py"])
     assert workspace.tested == [("test_g1.py",), ("test_g1.py",)]
@@ -141,7 +142,7 @@ async def planned(
             Transcript("Plan."),
             PLANNER.tools(workspace, code),
             CallAddress("global", "G2", ""),
-            60,
+            AgentLimits(60),
         )
         fork = await run_agent(
             model,
@@ -149,7 +150,7 @@ async def planned(
             run.transcript.fork(2).append("Another way."),
             PLANNER.tools(workspace, code),
             CallAddress("local", "L2.1", ""),
-            60,
+            AgentLimits(60),
         )
     return run, fork
 
@@ -198,7 +199,7 @@ async def test_a_coder_that_fails_leaves_no_source_change(
             Transcript("x"),
             CODER.tools(workspace, None),
             CallAddress("code", "G1", ""),
-            80,
+            AgentLimits(80),
         )
     assert (run.exit_status, run.turns) == (status, turns)
     assert await workspace.read("calc.py") == BASE

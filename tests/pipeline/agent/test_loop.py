@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from emulator.model.scripted import call, say
+from pipeline.agent.limits import AgentLimits
 from pipeline.agent.loop import AgentRun, run_agent
 from pipeline.agent.roles import CODER
 from pipeline.agent.transcript import Transcript
@@ -14,11 +15,15 @@ from pipeline.errors import ModelRejected
 from pipeline.services import CallAddress
 from tests.fakes import LocalWorkspace, MemoryBudget, scripted_model
 
+LIMITS = AgentLimits(20)
 SUBMIT = call("submit", summary="s", status="fixed")
 
 
 async def play(
-    turns: list[Any], folder: Path, budget: MemoryBudget | None = None, max_turns: int = 20
+    turns: list[Any],
+    folder: Path,
+    budget: MemoryBudget | None = None,
+    limits: AgentLimits = LIMITS,
 ) -> AgentRun:
     """A coder that says `turns`."""
     script = {f"code/G1/{n}": turn for n, turn in enumerate(turns)}
@@ -30,7 +35,7 @@ async def play(
             Transcript("Repair."),
             CODER.tools(workspace, None),
             CallAddress("code", "G1", ""),
-            max_turns,
+            limits,
         )
 
 
@@ -112,14 +117,14 @@ async def test_what_a_fork_was_left_with_is_no_circle_of_its_own(tmp_path: Path)
     script = {f"local/L1.1/{n}": turn for n, turn in enumerate([VIEW, VIEW, [SUBMIT], [SUBMIT]])}
     async with scripted_model(script) as model:
         at = CallAddress("local", "L1.1", "")
-        run = await run_agent(model, CODER, shown, CODER.tools(workspace, None), at, 9)
+        run = await run_agent(model, CODER, shown, CODER.tools(workspace, None), at, AgentLimits(9))
     assert "circles" not in json.dumps(run.transcript.messages())
 
 
 async def test_turns_run_out_after_a_warning(tmp_path: Path) -> None:
     """Five turns before the end the agent is told to finish."""
     turns = [[call("shell", command=f"echo {n}")] for n in range(9)]
-    run = await play(turns, tmp_path, max_turns=7)
+    run = await play(turns, tmp_path, limits=AgentLimits(7))
     assert (run.exit_status, run.turns) == ("turns", 7)
     assert run.transcript.turns[1].user[-1]["text"].startswith("Only 5 turns are left")
 
@@ -165,5 +170,6 @@ async def test_a_prefix_stands_before_the_turn(tmp_path: Path) -> None:
     script = {"global/G2/r1.0": [SUBMIT], "global/G2/r1.1": [SUBMIT]}
     async with scripted_model(script) as model:
         at = CallAddress("global", "G2", "r1.")
-        run = await run_agent(model, CODER, Transcript("x"), CODER.tools(workspace, None), at, 5)
+        tools = CODER.tools(workspace, None)
+        run = await run_agent(model, CODER, Transcript("x"), tools, at, AgentLimits(5))
     assert run.exit_status == "submitted"
