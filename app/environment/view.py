@@ -91,7 +91,9 @@ def _what(item: Stored) -> str:
 
 def size(count: float) -> str:
     """Bytes for people."""
-    return f"{count / _GB:.1f} GB" if count >= _GB else f"{count / 1e6:.0f} MB"
+    if count >= _GB:
+        return f"{count / _GB:.1f} GB"
+    return f"{count / 1e6:.0f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"
 
 
 def age(seconds: float) -> str:

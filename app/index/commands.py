@@ -33,7 +33,8 @@ async def build(settings: Settings, named: str, commit: str) -> int:
 async def stats(settings: Settings, named: str, commit: str) -> int:
     """Print what the index holds of a commit."""
     async with _index(settings, named, commit) as (index, _, store):
-        size = store.stat().st_size
+        parts = (store, store.with_name(f"{store.name}-wal"))
+        size = sum(part.stat().st_size for part in parts if part.exists())
         _print(await asyncio.to_thread(view.stats_text, index, size))
     return 0
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from app.environment.view import clean, size
 from pipeline.index.build import BuildStats
+from pipeline.index.quoting import quoted
 from pipeline.index.search.values import FileHit, Found, Hit
 from pipeline.index.store import FileRow, Index
 from pipeline.index.values import Ranking, Scored
@@ -15,8 +16,8 @@ SHOWN_LINES = 8
 
 
 def one_line(text: str) -> str:
-    """A name or a line of the repository on one line."""
-    return " ".join(clean(text).split())
+    """A name of the repository on one line; what cannot be seen is quoted."""
+    return clean(quoted(text))
 
 
 def build_text(stats: BuildStats) -> str:
@@ -55,7 +56,7 @@ def stats_text(index: Index, store_bytes: int) -> str:
 def search_text(files: Found[FileHit], definitions: Found[Hit], code: Found[Hit]) -> str:
     """What was found, one place a line; "" when there is nothing at all."""
     parts: list[tuple[str, list[str], Found[Any]]] = [
-        ("files", [f"{one_line(hit.path)}  ({hit.lines} lines)" for hit in files.hits], files),
+        ("files", [_file(hit) for hit in files.hits], files),
         ("definitions", [_definition(hit) for hit in definitions.hits], definitions),
         ("code", [f"{one_line(hit.id)}  lines {_numbers(hit.lines)}" for hit in code.hits], code),
     ]
@@ -64,6 +65,11 @@ def search_text(files: Found[FileHit], definitions: Found[Hit], code: Found[Hit]
         if places or found.hidden:
             lines += [name, *(f"  {place}" for place in places), *_left_out(found)]
     return "\n".join(lines)
+
+
+def _file(hit: FileHit) -> str:
+    """Lines are counted where a parser reads the file."""
+    return one_line(hit.path) + (f"  ({hit.lines} lines)" if hit.language else "")
 
 
 def _definition(hit: Hit) -> str:

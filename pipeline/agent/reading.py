@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pipeline.agent.tool import Tool, ToolProblem, inside, make_tool
+from pipeline.index.quoting import quoted
 from pipeline.index.units import units
 from sandbox.base import Command, Workspace
 
@@ -155,9 +156,10 @@ def outline_text(path: str, text: str, found: Sequence[_Definition]) -> str:
     """One definition per line: lines, qualified name, head; at most about 60,000 characters."""
     if not found:
         count = text.count("\n") + 1
-        return f"No definitions were found in {path} ({count} lines); use `view`."
+        return f"No definitions were found in {quoted(path)} ({count} lines); use `view`."
     rows = _fitting(
-        f"{unit.start}–{unit.end}\t{_short(unit.name)}\t{unit.signature}" for unit in found
+        f"{unit.start}–{unit.end}\t{_short(quoted(unit.name))}\t{quoted(unit.signature)}"
+        for unit in found
     )
     more = len(found) - len(rows)
     note = (
@@ -201,14 +203,14 @@ async def _list(workspace: Workspace, arguments: ListArguments) -> str:
 
 
 def entries_text(entries: list[str], depth: int, asked: int) -> str:
-    """Paths, one a line, and whether there are more or deeper ones."""
+    """Paths, quoted, one a line, and whether there are more or deeper ones."""
     if not entries:
         return "The folder is empty."
     shown = entries[:MAX_ENTRIES]
     notes = [f"({len(entries) - len(shown)} more entries not shown)"] if entries != shown else []
     if depth < asked:
         notes.append(f"(depth lowered to {depth}; list a folder of its own to see more)")
-    return "\n".join([*shown, *notes])
+    return "\n".join([*map(quoted, shown), *notes])
 
 
 def _entry(row: str) -> str:

@@ -1,5 +1,9 @@
-"""What searches find, as text of bounded length that says what to do next."""
+"""What searches find, as text of bounded length that says what to do next.
 
+Names are quoted: a file may be called like an order to the reader.
+"""
+
+from pipeline.index.quoting import quoted
 from pipeline.index.search import FileHit, Found, Hit
 from pipeline.index.values import Edge
 
@@ -22,11 +26,12 @@ def bounded(text: str) -> str:
 def hit_text(hit: Hit) -> str:
     """One unit: id and lines, then its preview, then its children."""
     how = f"; alike {hit.score:.2f}" if hit.match == "fuzzy" else ""
-    parts = [f"{hit.kind} {hit.id} (lines {hit.start}–{hit.end}{how})"]
+    lines = f" (lines {hit.start}–{hit.end}{how})" if hit.end else ""  # of parsed files only
+    parts = [f"{hit.kind} {quoted(hit.id)}{lines}"]
     if hit.preview:
         parts.append(hit.preview)
     if hit.children:
-        parts.append(f"children: {', '.join(hit.children)}")
+        parts.append(f"children: {', '.join(map(quoted, hit.children))}")
     return "\n".join(parts)
 
 
@@ -44,7 +49,7 @@ def files_text(found: Found[FileHit], name: str) -> str:
     parts = []
     for hit in found.hits:
         about = f" ({hit.language}, {hit.lines} lines)" if hit.language else ""
-        parts.append(f"{hit.path}{about}" + (f"\n{hit.skeleton}" if hit.skeleton else ""))
+        parts.append(f"{quoted(hit.path)}{about}" + (f"\n{hit.skeleton}" if hit.skeleton else ""))
     return _noted(bounded("\n".join(parts)), found.more, found.hidden)
 
 
@@ -56,9 +61,10 @@ def edges_text(found: Found[Edge]) -> str:
 
 def _edge(edge: Edge) -> str:
     line = f" line {edge.line}" if edge.line else ""
-    alias = f" as {edge.alias}" if edge.alias else ""
+    alias = f" as {quoted(edge.alias)}" if edge.alias else ""
     sure = f" (confidence {edge.confidence:g})" if edge.confidence < 1 else ""
-    return f"{edge.source} {edge.kind} {edge.target}{alias}{line}{sure}"
+    source, target = quoted(edge.source), quoted(edge.target)
+    return f"{source} {edge.kind} {target}{alias}{line}{sure}"
 
 
 def _noted(text: str, more: int, hidden: int) -> str:

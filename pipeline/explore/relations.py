@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pipeline.index.errors import IndexingFailed
+from pipeline.index.quoting import quoted
 from pipeline.index.search import CodeSearch
 from pipeline.index.search.values import NotFound
 from pipeline.index.values import EdgeKind, Unit
@@ -125,10 +126,10 @@ def _lines(each: Related) -> list[str]:
         ("overridden or inherited by", each.overrides),
         ("same name or same base", each.siblings),
     )
-    lines = [f"{each.unit} (changed by {', '.join(each.changed_by)})"]
+    lines = [f"{quoted(each.unit)} (changed by {', '.join(each.changed_by)})"]
     return lines + [f"  {words}: {_listed(ids)}" for words, ids in groups if ids]
 
 
 def _listed(ids: tuple[str, ...]) -> str:
     more = len(ids) - MAX_NAMED
-    return ", ".join(ids[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(map(quoted, ids[:MAX_NAMED])) + (f" and {more} more" if more > 0 else "")

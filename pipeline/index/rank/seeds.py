@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from pipeline.index.quoting import quoted
 from pipeline.index.values import Ranking, Scored
 
 FILES, FUNCTIONS = 20, 50  # hold all places of 19 of 20 issues, and all functions of 3 of 4
@@ -16,7 +17,7 @@ def seed_text(ranking: Ranking, files: int = FILES, functions: int = FUNCTIONS) 
     """The best files and functions, a line each with its two strongest reasons.
 
     At most about 20,000 characters whatever the repository's names look like; "" for an empty
-    ranking. Line breaks in names are shown as spaces. Pure.
+    ranking. Names are quoted. Pure.
     """
     if not ranking.files:
         return ""
@@ -47,6 +48,6 @@ def reasons(scored: Scored, limit: int = REASONS) -> list[str]:
 
 
 def _plain(name: str) -> str:
-    """A name on one line that any encoder takes."""
-    printable = "".join(char if char.isprintable() else " " for char in name)
-    return printable if len(printable) <= MAX_NAME else printable[: MAX_NAME - 1] + "…"
+    """A name on one line that any encoder takes, cut where it gets unreasonable."""
+    shown = quoted(name)
+    return shown if len(shown) <= MAX_NAME else shown[: MAX_NAME - 1] + "…"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from fnmatch import translate
 
+from pipeline.index.quoting import quoted, unquoted
 from pipeline.index.search.values import FileHit, Found
 from pipeline.index.store import FileRow, Index
 from pipeline.index.values import Unit
@@ -39,17 +40,18 @@ def below(path: str, folder: str) -> bool:
 def naming(name: str) -> Callable[[str], bool]:
     """Whether a path has that name, ends in it, or fits it as a glob from some folder on.
 
-    Names like `[id].tsx` are names first.
+    Names like `[id].tsx` are names first; quoted ones are understood.
     """
     wanted = name.strip().removeprefix("./").strip("/")
-    ends = (f"/{wanted}", f"/{name}")
+    names = {wanted, name, unquoted(wanted)}
+    ends = tuple(f"/{each}" for each in names)
 
     def literally(path: str) -> bool:
-        return path in {wanted, name} or path.endswith(ends)
+        return path in names or path.endswith(ends)
 
     if not any(sign in wanted for sign in "*?["):
         return literally
-    glob = re.compile(f"(?:{translate(wanted)})|(?:{translate(f'*{ends[0]}')})")
+    glob = re.compile(f"(?:{translate(wanted)})|(?:{translate(f'*/{wanted}')})")
     if "/" in wanted:
         return lambda path: glob.match(path) is not None or literally(path)
     return lambda path: glob.match(path[path.rfind("/") + 1 :]) is not None or literally(path)
@@ -62,7 +64,7 @@ def skeleton(units: Sequence[Unit]) -> str:
     rows = []
     for unit in inside[:MAX_SKELETON]:
         depth[unit.id] = depth.get(unit.parent, -1) + 1
-        rows.append(f"{'  ' * depth[unit.id]}{unit.start}–{unit.end}\t{unit.signature}")
+        rows.append(f"{'  ' * depth[unit.id]}{unit.start}–{unit.end}\t{quoted(unit.signature)}")
     if len(inside) > MAX_SKELETON:
         rows[-1] = f"({len(inside) - MAX_SKELETON + 1} more definitions not shown)"
     return "\n".join(rows)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
 from pipeline.index.errors import NotIndexed
+from pipeline.index.quoting import quoted, unquoted
 from pipeline.index.search import files
 from pipeline.index.search.content import Lines, candidates, matching_lines, pattern_of, search
 from pipeline.index.search.fuzzy import close_names
@@ -85,6 +86,7 @@ class CodeSearch:
         looked at, `hidden` test files that may hold it.
         """
         wanted = content.strip()
+        file_path = file_path and self._known(file_path)
         if not wanted:
             raise NotFound("The content is empty; name a variable or a piece of code.")
         match: Match = "variable" if identifier(wanted) else "snippet"
@@ -114,17 +116,15 @@ class CodeSearch:
         """
         path = self.file_path(file_path)
         inside = [unit for unit in self.units(path) if unit.kind in {"class", "function"}]
-        wanted = definition_name.strip().removeprefix(f"{path}:").removesuffix("()")
-        for named in (
-            [unit for unit in inside if unit.id == f"{path}:{wanted}"],
-            [unit for unit in inside if unit.name == wanted],
-            [unit for unit in inside if unit.name.rpartition(".")[2] == wanted],
-        ):
-            if named:
-                return self._hits.with_calls(named[0], self.index.text(path), "exact", 1.0)
+        given = self._known(definition_name.strip())
+        wanted = given.removeprefix(f"{path}:").removesuffix("()")
+        found = _named(inside, wanted) or _named(inside, unquoted(wanted))
+        if found is not None:
+            return self._hits.with_calls(found, self.index.text(path), "exact", 1.0)
         close = close_names(wanted, [unit.name for unit in inside])
         raise NotFound(
-            f"{path} defines no {wanted!r}.{_or(close)} Use find_code_def to look everywhere."
+            f"{quoted(path)} defines no {wanted!r}.{_or(close)} "
+            "Use find_code_def to look everywhere."
         )
 
     def finish_search(self, ids: Sequence[str]) -> tuple[Hit, ...]:
@@ -174,8 +174,9 @@ class CodeSearch:
         return self._hits.units(path)
 
     def unit(self, id: str) -> Unit:  # noqa: A002 - as above
-        """The file, class or function of an id; raises NotFound with what is like it."""
-        wanted = id.strip().strip("`")
+        """The file, class or function of an id, quoted or not; raises NotFound with what is like
+        it."""
+        wanted = self._known(id.strip().strip("`"))
         if self.index.file(wanted):
             return self.units(wanted)[0]
         path = self.index.path_of(wanted)
@@ -186,8 +187,9 @@ class CodeSearch:
         return known.get(wanted) or known[self.find_child_unit(name, path).id]
 
     def file_path(self, path: str) -> str:
-        """The path of a file of this commit; raises NotFound with paths that end alike."""
-        wanted = path.strip().removeprefix("./")
+        """The path of a file of this commit, quoted or not; raises NotFound with paths that end
+        alike."""
+        wanted = self._known(path.strip().removeprefix("./"))
         if self.index.file(wanted):
             return wanted
         name = wanted.rpartition("/")[2]
@@ -212,11 +214,20 @@ class CodeSearch:
 
     def _split(self, name: str, file_path: str | None) -> tuple[str, str | None]:
         """A unit's id given as a name says its file as well."""
+        name = self._known(name)
+        file_path = file_path and self._known(file_path)
         path = self.index.path_of(name)
         rest = name[len(path) + 1 :]
         if not file_path and rest.strip(": ") and self.index.file(path):
             return rest, path
         return name, file_path
+
+    def _known(self, name: str) -> str:
+        """A path or id as it stands if it begins with a file's path, else unquoted if that does."""
+        meant = unquoted(name)
+        if meant == name or self.index.file(self.index.path_of(name)):
+            return name
+        return meant if self.index.file(self.index.path_of(meant)) else name
 
     def _accepts(self, place: str | None) -> Callable[[str], bool]:
         if not place:
@@ -232,5 +243,17 @@ class CodeSearch:
         return any(self._is_test(self.index.path_of(id_)) for id_ in (edge.source, edge.target))
 
 
+def _named(inside: Sequence[Unit], wanted: str) -> Unit | None:
+    """The first definition of that id, else of that qualified name, else of that last part."""
+    for named in (
+        [unit for unit in inside if unit.id == f"{unit.path}:{wanted}"],
+        [unit for unit in inside if unit.name == wanted],
+        [unit for unit in inside if unit.name.rpartition(".")[2] == wanted],
+    ):
+        if named:
+            return named[0]
+    return None
+
+
 def _or(close: Sequence[str]) -> str:
-    return f" Perhaps {', '.join(close)}?" if close else ""
+    return f" Perhaps {', '.join(map(quoted, close))}?" if close else ""

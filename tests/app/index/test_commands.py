@@ -1,10 +1,12 @@
 """`prism index` as an operator types it."""
 
+import re
 from pathlib import Path
 
 from click.testing import CliRunner, Result
 
 from app.cli import main
+from pipeline.index.quoting import quoted
 from tests.indexed import commit, git
 
 FILES: dict[str, str | bytes | None] = {
@@ -30,7 +32,9 @@ def test_a_folder_is_indexed_once(tmp_path: Path) -> None:
     before = sorted((tmp_path / "r").rglob("*"))
     ended = prism_index(tmp_path, "build", repository)
     assert ended.exit_code == 0, ended.stderr
-    assert ended.stdout.startswith(f"{head[:12]}: 5 files, 4 parsed (0 MB), 0 known before, 1 only")
+    assert ended.stdout.startswith(
+        f"{head[:12]}: 5 files, 4 parsed (16 kB), 0 known before, 1 only"
+    )
     assert "none parsed, 4 known before" in prism_index(tmp_path, "build", repository).stdout
     assert sorted((tmp_path / "r").rglob("*")) == before
     assert len(list((tmp_path / "data/index").glob("*.sqlite"))) == 1
@@ -48,8 +52,9 @@ def test_stats_tell_languages_and_what_was_not_parsed(tmp_path: Path) -> None:
         ["python", "2", "5", "1", "2", "0"],
         ["(not", "parsed)", "1"],
     ]
-    assert "only cut into chunks, minified: min.js, red.js" in ended.stdout
+    assert "only cut into chunks, minified: min.js, red\\x1b[31m.js" in ended.stdout
     assert "\x1b" not in ended.stdout
+    assert re.fullmatch(r"store: [1-9]\d* [kM]B, shared by all commits.*", lines[-1])
 
 
 def test_an_issue_is_ranked(tmp_path: Path) -> None:
@@ -143,9 +148,15 @@ def test_odd_names_can_be_asked_for(tmp_path: Path) -> None:
     for at, name in enumerate(names):
         ended = prism_index(tmp_path, "search", str(folder), f"f{at}")
         assert (ended.exit_code, ended.stdout.count("lines 1–2")) == (0, 1), ended.stderr
-        assert prism_index(tmp_path, "search", str(folder), "--", name).exit_code == 0
+        shown = quoted(name)
+        assert f"  {shown}:f{at}  lines 1–2" in ended.stdout.splitlines()
+        for asked in (name, shown):
+            found = prism_index(tmp_path, "search", str(folder), "--", asked)
+            assert found.stdout.splitlines()[:2] == ["files", f"  {shown}  (2 lines)"]
         ranked = prism_index(tmp_path, "rank", str(folder), given=f"f{at} fails\n")
-        assert (ranked.exit_code, "\x1b" in ranked.stdout) == (0, False)
+        assert ranked.exit_code == 0
+        assert f"  1. {shown}:f{at}  " in ranked.stdout
+        assert ranked.stdout.replace("\n", "").isprintable()
     for name in ("link.py", "sub.py"):
         assert prism_index(tmp_path, "search", str(folder), name).exit_code == 1
 

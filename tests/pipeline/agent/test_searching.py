@@ -14,12 +14,13 @@ from pipeline.explore.locate import code_search, likely_places
 from pipeline.explore.state import NO_PLACES
 from pipeline.index.build import build
 from pipeline.index.graph import build_graph
+from pipeline.index.quoting import quoted
 from pipeline.index.search import CodeSearch
 from pipeline.index.store import Index, open_index
 from pipeline.services import Services
 from pipeline.values import Task
 from tests.fakes import LocalWorkspace
-from tests.indexed import objects_of
+from tests.indexed import indexed, objects_of
 
 FILES = {
     "pkg/__init__.py": "",
@@ -295,3 +296,52 @@ def _services(index: Known | None) -> Services:
     """Services of which only the index is used."""
     unused: Any = None
     return Services("run", *[unused] * 7, index=index)
+
+
+ODD = ["esc\x1b[31m.py", "new\nline.py", "byte\udcff.py", "ri\u202eght.py", "back\\nslash.py"]
+
+
+@pytest.mark.parametrize("name", ODD)
+async def test_names_cannot_speak_to_the_model(name: str, tmp_path: Path) -> None:
+    """Every tool quotes what cannot be seen, and understands what it showed."""
+    body = "def first():\n    return second()\n\n\ndef second():\n    return 1\n"
+    path = f"odd {name}"
+    with indexed(tmp_path, {f"d/{path}": body, "plain.py": "x = 1\n"}) as index:
+        searching = CodeSearch(index, build_graph(index))
+        workspace = LocalWorkspace(tmp_path / "w", {})
+        shown = quoted(f"d/{path}")
+        tools = planner_tools(workspace, searching)
+        asked: dict[str, dict[str, Any]] = {
+            "list": {"path": "d"},
+            "outline": {"path": shown},
+            "view": {"path": shown},
+            "find_file": {"file_name": shown},
+            "find_code_def": {"definition_name": "first", "file_path": shown},
+            "find_code_content": {"content": "second", "file_path": shown},
+            "find_child_unit": {"definition_name": f"{shown}:first", "file_path": shown},
+            "neighbours": {"unit": f"{shown}:first"},
+            "preview": {"unit": f"{shown}:first"},
+            "finish_search": {"units": [f"{shown}:first"]},
+        }
+        for tool, arguments in asked.items():
+            answer = await use(tools, tool, **arguments)
+            assert not answer.is_error, (tool, answer.text)
+            assert answer.text.replace("\n", "").replace("\t", "").isprintable(), tool
+            assert any(word in answer.text for word in (shown, "first")), tool
+        refused = await use(tools, "find_child_unit", definition_name="none", file_path=shown)
+        assert refused.is_error
+        assert f"{shown} defines no" in refused.text
+        places = await likely_places(searching, Task("o/r", 1, "first fails", "", index.commit))
+        assert f"{shown}:first" in places
+        assert places.replace("\n", "").isprintable()
+
+
+async def test_a_file_that_no_parser_reads_has_no_lines(
+    workspace: LocalWorkspace, code: CodeSearch
+) -> None:
+    """It is shown without a range that would be empty."""
+    path = "pkg/deep/er/still/c.txt"
+    answer = await use(
+        planner_tools(workspace, code), "find_code_content", content="some text", file_path=path
+    )
+    assert answer.text.splitlines()[0] == f"file {path}"
