@@ -92,7 +92,7 @@ class TestRun:
     `results` maps test id to status; ids are stable between runs of the same suite. `structured`
     tells whether they were read from the runner's own report; when it is False there is one
     id, "suite", judged by the exit code. An empty `results` means that no verdict exists
-    (time-out, crash, nothing collected): never a pass.
+    (time-out, crash, nothing collected): never a pass; `why` then says in words why.
     """
 
     results: Mapping[str, TestStatus]
@@ -101,6 +101,7 @@ class TestRun:
     timed_out: bool
     structured: bool
     output: str
+    why: str = ""
 
     __test__ = False  # not a test class, whatever pytest makes of the name
 

@@ -222,11 +222,11 @@ class ShellWorkspace:
         command = suite_command(self._plan, self._below(targets), report)
         if command is None:
             why = "No test command is known." if not self._plan.test else "Cannot run parts."
-            return TestRun({}, None, 0.0, timed_out=False, structured=False, output=why)
+            return TestRun({}, None, 0.0, timed_out=False, structured=False, output=why, why=why)
         line = self._in_directory(command.line)
         if _size(line) > LINE_LIMIT:
             why = f"The targets are longer than {LINE_LIMIT // 1000} kB; name fewer."
-            return TestRun({}, None, 0.0, timed_out=False, structured=False, output=why)
+            return TestRun({}, None, 0.0, timed_out=False, structured=False, output=why, why=why)
         async with test_slots():
             outcome = await self._runner.run(
                 Script(

@@ -3,6 +3,7 @@
 A missing report is never a pass (method.md §2.3.6, §6.3).
 """
 
+import re
 from collections.abc import Iterable
 
 from pipeline.values import CheckStatus
@@ -55,7 +56,7 @@ def contradicts(run: TestRun) -> bool:
 def target_of(test: str, plan: EnvironmentPlan) -> str | None:
     """What to give the runner to run one test (or its file) alone, None when it cannot."""
     if plan.runner in ("pytest", "unittest", "go", "cargo", "surefire"):
-        return test
+        return re.sub(r" #\d+$", "", test)  # the number of one of several with the same id
     if plan.runner in ("mocha", "jest", "vitest") and " > " in test:
         return test.partition(" > ")[0]
     return None

@@ -13,6 +13,7 @@ from sandbox.suite.javascript import javascript_line, node_line, node_options
 from sandbox.suite.report import (
     ReportInvalid,
     Results,
+    mocha_failures,
     mocha_output,
     parse_jest,
     parse_junit,
@@ -21,6 +22,7 @@ from sandbox.suite.report import (
 )
 from sandbox.suite.surefire import parse_surefire, surefire_line
 from sandbox.suite.tap import parse_tap, tape_line
+from sandbox.suite.unittests import parse_unittest_events, reports, unittest_line
 
 REPORT_LIMIT = 32_000_000
 OUTPUT_KEPT = 1_000_000
@@ -34,6 +36,7 @@ _PYTEST_VALUES = frozenset(
 )
 _PARSERS: Mapping[str, Callable[[bytes], Results]] = {
     "pytest": parse_junit,
+    "unittest": parse_unittest_events,
     "node": parse_junit,
     "mocha": parse_mocha,
     "jest": parse_jest,
@@ -93,7 +96,8 @@ def suite_command(
 def _python(plan: EnvironmentPlan, targets: tuple[str, ...], report: str) -> SuiteCommand:
     chosen = " ".join(shlex.quote(target) for target in targets)
     if plan.runner == "unittest":
-        return SuiteCommand(f"python -m unittest -v {chosen}" if chosen else _verbose(plan.test))
+        verbose = f"python -m unittest -v {chosen}" if chosen else _verbose(plan.test)
+        return SuiteCommand(unittest_line(verbose, report))
     line = f"{pytest_without_paths(plan.test)} {chosen}" if chosen else plan.test
     return SuiteCommand(line, {"PYTEST_ADDOPTS": f"--junitxml={report} -o junit_family=xunit1"})
 
@@ -106,7 +110,7 @@ def read_run(plan: EnvironmentPlan, outcome: Outcome, report: bytes | None) -> T
     """
     results: Mapping[str, TestStatus] = {}
     structured = False
-    if outcome.exit_code is not None and not _crashed(plan, outcome.exit_code):
+    if outcome.exit_code is not None and not _crashed(plan, outcome.exit_code, report):
         read = _read_report(plan, outcome, report)
         structured = bool(read)
         results = read or _by_exit_code(plan, outcome.exit_code, reported=report is not None)
@@ -117,7 +121,19 @@ def read_run(plan: EnvironmentPlan, outcome: Outcome, report: bytes | None) -> T
         timed_out=outcome.timed_out,
         structured=structured,
         output=outcome.text + _hidden_output(plan, report),
+        why="" if results else _why(outcome),
     )
+
+
+def _why(outcome: Outcome) -> str:
+    """Why a run has no verdict, for people."""
+    if outcome.disk_limit or outcome.timed_out or outcome.flooded:
+        return outcome.reason
+    if outcome.exit_code is None:
+        return "it was ended from outside"
+    if outcome.exit_code:
+        return f"the test runner itself failed (exit code {outcome.exit_code})"
+    return "it left no report that can be read"
 
 
 def _hidden_output(plan: EnvironmentPlan, report: bytes | None) -> str:
@@ -151,8 +167,13 @@ def _verbose(line: str) -> str:
     return line + " -v"
 
 
-def _crashed(plan: EnvironmentPlan, exit_code: int) -> bool:
-    """Whether the runner itself failed. pytest: 3 internal error, 4 usage, 5 nothing collected."""
+def _crashed(plan: EnvironmentPlan, exit_code: int, report: bytes | None) -> bool:
+    """Whether the runner itself failed. pytest: 3 internal error, 4 usage, 5 nothing collected.
+
+    mocha's exit code counts failures, so a large one is no crash when the report has as many.
+    """
+    if plan.runner == "mocha" and exit_code >= 126 and report is not None:
+        return mocha_failures(report) != exit_code
     return (
         exit_code in {126, 127} or exit_code >= 128 or (plan.runner == "pytest" and exit_code > 2)
     )
@@ -160,7 +181,7 @@ def _crashed(plan: EnvironmentPlan, exit_code: int) -> bool:
 
 def _read_report(plan: EnvironmentPlan, outcome: Outcome, report: bytes | None) -> Results | None:
     try:
-        if plan.runner == "unittest":
+        if plan.runner == "unittest" and report is None and not reports(plan.test):
             return None if outcome.truncated else parse_unittest(outcome.text)
         parser = _PARSERS.get(plan.runner)
         return parser(report) if parser and report is not None else None
@@ -170,7 +191,8 @@ def _read_report(plan: EnvironmentPlan, outcome: Outcome, report: bytes | None) 
 
 def _by_exit_code(plan: EnvironmentPlan, exit_code: int, reported: bool) -> Results:
     results = Results()
-    if exit_code == 0 and (reported or plan.runner in _LINES):
+    must_report = plan.runner in _LINES or (plan.runner == "unittest" and reports(plan.test))
+    if exit_code == 0 and (reported or must_report):
         return results  # an empty or broken report of a run that claims to be fine
     if plan.runner != "unittest" or exit_code != 5:  # 5: no tests were run (Python 3.12)
         results.put("suite", "pass" if exit_code == 0 else "fail")

@@ -18,6 +18,10 @@ _PARTS: Mapping[SuiteRunner, str] = {
     "vitest": "npx --no-install vitest run",
 }
 _TITLES: Mapping[SuiteRunner, str] = {"mocha": "--grep", "jest": "-t", "vitest": "-t"}
+_NO_COVERAGE: Mapping[SuiteRunner, tuple[str, ...]] = {
+    "jest": ("--coverage=false",),
+    "vitest": ("--coverage.enabled=false",),
+}
 # What a script loads before its tests; the rest of its options and its folders are left out.
 _MOCHA_LOADS = r"""
 const script = (require(process.cwd() + '/package.json').scripts || {}).test || '';
@@ -46,7 +50,8 @@ def javascript_line(runner: SuiteRunner, test: str, targets: tuple[str, ...], re
         separator = " -- " if test.startswith("npm ") and " -- " not in test else " "
         return f"{test}{separator}{options}"
     files, titles = _split(targets)
-    words = [_PARTS[runner]]
+    # A part does not reach the coverage that is asked of the whole, and would fail for it.
+    words = [_PARTS[runner], *_NO_COVERAGE.get(runner, ())]
     if runner == "mocha":
         words.append(f"$(node -e {shlex.quote(_MOCHA_LOADS)})")
     words.append(options)

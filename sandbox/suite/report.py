@@ -1,7 +1,8 @@
 """Read the reports of test runners: pure functions over untrusted bytes.
 
 Each returns {test id: status} and raises ReportInvalid for anything it cannot read. Ids are
-stable between runs; where an id occurs twice its worst status counts.
+stable between runs; where an id occurs more than once its worst status counts for all of them, and
+the others get a number (`id #2`): one that goes missing is missed.
 """
 
 import json
@@ -26,13 +27,30 @@ class ReportInvalid(ValueError):
 class Results(dict[str, TestStatus]):
     """Statuses by id; `put` keeps the worst."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._copies: dict[str, int] = {}
+
     def put(self, test: str, status: TestStatus) -> None:
-        """Add one result."""
+        """Add one result; linear over all, whatever they are.
+
+        A further "error" tells of the same test again (its teardown), not of another one.
+        """
         test = test[:MAX_ID]
+        old = self.get(test)
+        worst = status if old is None else max(old, status, key=_ORDER.index)
+        count = self._copies.get(test, 1)
+        if old is not None and status != "error":
+            count = self._copies[test] = count + 1
+            self._set(f"{test} #{count}", worst)
+        if worst != old:
+            for name in (test, *(f"{test} #{n}" for n in range(2, count + 1))):
+                self._set(name, worst)
+
+    def _set(self, test: str, status: TestStatus) -> None:
         if len(self) >= MAX_TESTS and test not in self:
             raise ReportInvalid("more tests than a report may hold")
-        old = self.get(test)
-        self[test] = status if old is None else max(old, status, key=_ORDER.index)
+        self[test] = status
 
 
 def parse_junit(data: bytes) -> Results:
@@ -62,14 +80,17 @@ class _JUnit:
         self._suites: list[str] = []
         self._case: dict[str, str] | None = None
         self._status: TestStatus = "pass"
+        self._todo = False
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "testcase":
-            self._case, self._status = attributes, "pass"
+            self._case, self._status, self._todo = attributes, "pass", False
         elif name == "testsuite":
             self._suites.append(attributes.get("name", ""))
         elif self._case is not None and name in _MARKS:
             mark = _MARKS[name]
+            # node reports the failure of a test that is only planned, and does not count it
+            self._todo = self._todo or attributes.get("type") == "todo"
             if self._status in {"pass", "skip"} or mark == "error":
                 self._status = mark
 
@@ -77,7 +98,8 @@ class _JUnit:
         if name == "testsuite" and self._suites:
             self._suites.pop()
         elif name == "testcase" and self._case is not None:
-            self.results.put(_junit_id(self._case, self._suites), self._status)
+            status = "skip" if self._todo else self._status
+            self.results.put(_junit_id(self._case, self._suites), status)
             self._case = None
 
 
@@ -104,13 +126,13 @@ _UNITTEST_STATUS: dict[str, TestStatus] = {
     "ok": "pass",
     "FAIL": "fail",
     "ERROR": "error",
-    "expected failure": "pass",
+    "expected failure": "skip",
     "unexpected success": "fail",
 }
 
 
 def parse_unittest(text: str) -> Results:
-    """The lines of `python -m unittest -v`; ids are `module.Class.test`."""
+    """The lines of `unittest -v`, where nothing better can be had; ids are `module.Class.test`."""
     results = Results()
     pending = ""
     for line in text.splitlines():
@@ -148,6 +170,14 @@ def parse_mocha(data: bytes) -> Results:
     return results
 
 
+def mocha_failures(data: bytes) -> int:
+    """How many failures mocha reports, as its exit code says it: at most 255; 0 without them."""
+    try:
+        return min(len(list(_dicts(_load(data).get("failures")))), 255)
+    except ReportInvalid:
+        return 0
+
+
 def mocha_output(data: bytes) -> str:
     """What the json reporter keeps to itself: how many passed, and why others did not."""
     try:
@@ -163,7 +193,7 @@ def mocha_output(data: bytes) -> str:
 
 
 def parse_jest(data: bytes) -> Results:
-    """jest's `--json`; a file that could not run is one "error" with the file as its id."""
+    """jest's `--json`; a file that failed without a failed test is an "error" with its own id."""
     statuses: dict[str, TestStatus] = {"passed": "pass", "failed": "fail"}
     results = Results()
     for suite in _dicts(_load(data).get("testResults")):
@@ -171,7 +201,8 @@ def parse_jest(data: bytes) -> Results:
         for test in tests:
             status = statuses.get(str(test.get("status")), "skip")
             results.put(_js_id(suite.get("name"), test.get("fullName")), status)
-        if not tests and suite.get("status") == "failed":
+        told = any(test.get("status") == "failed" for test in tests)
+        if suite.get("status") == "failed" and not told:
             results.put(_js_id(suite.get("name"), None), "error")
     return results
 

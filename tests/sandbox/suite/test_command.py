@@ -45,7 +45,7 @@ def test_targets_are_quoted() -> None:
     [
         ("npm test", "mocha", "npm test -- --reporter json --reporter-option output=/tmp/r"),
         ("npx jest", "jest", "npx jest --json --outputFile=/tmp/r"),
-        ("python -m unittest", "unittest", "python -m unittest -v"),
+        ("coverage run -m unittest", "unittest", "coverage run -m unittest -v"),
         ("./check", "exit_code", "./check"),
     ],
 )

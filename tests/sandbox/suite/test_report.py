@@ -8,6 +8,7 @@ import pytest
 
 from sandbox.suite.report import (
     ReportInvalid,
+    Results,
     parse_jest,
     parse_junit,
     parse_mocha,
@@ -120,7 +121,7 @@ def test_unittest_lines() -> None:
         "tests.test_x.TestA.test_b": "fail",
         "tests.test_x.TestA.test_c": "skip",
         "tests.test_x.TestA.test_d": "pass",
-        "tests.test_x.TestA.test_e": "pass",
+        "tests.test_x.TestA.test_e": "skip",
         "unittest.loader._FailedTest.tests.test_y": "error",
     }
 
@@ -163,3 +164,27 @@ def test_json_that_is_none(data: bytes) -> None:
     """What is not a JSON object gives no verdict."""
     with pytest.raises(ReportInvalid):
         parse_jest(data)
+
+
+def test_copies_are_told_apart() -> None:
+    """Of tests with one id the worst counts for all, and one that goes missing is missed."""
+    both, one = Results(), Results()
+    for status in ("pass", "pass"):
+        both.put("t", status)
+    one.put("t", "pass")
+    assert both == {"t": "pass", "t #2": "pass"}
+    assert one == {"t": "pass"}
+    both.put("t", "error")  # a teardown that failed is no third test
+    assert both == {"t": "error", "t #2": "error"}
+
+
+def test_many_copies_cost_their_number() -> None:
+    """A report of one id a hundred thousand times is read as fast as any other."""
+    results = Results()
+    for _ in range(100_000):
+        results.put("t", "pass")
+    results.put("t", "fail")
+    assert set(results.values()) == {"fail"}
+    more = ("pass" for _ in range(100_000))
+    with pytest.raises(ReportInvalid):
+        any(results.put("t", status) for status in more)
