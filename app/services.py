@@ -158,6 +158,7 @@ def run_config(settings: Settings) -> RunConfig:
         "planner_turns": settings.planner_turns,
         "coder_turns": settings.coder_turns,
         "selector_turns": settings.selector_turns,
+        "test_budget_s": settings.test_budget_minutes * 60,
         "max_parallel": settings.max_parallel,
         "context_tokens": settings.context_tokens or context_tokens(asked_models(settings)),
     }

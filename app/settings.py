@@ -64,6 +64,7 @@ class Settings:
     sandbox_tmp_mb: int = 512  # PRISM_SANDBOX_TMP_MB
     setup_minutes: float = 15.0  # PRISM_SANDBOX_SETUP_MINUTES
     test_minutes: float = 20.0  # PRISM_SANDBOX_TEST_MINUTES
+    test_budget_minutes: float = 10.0  # PRISM_TEST_BUDGET_MINUTES: longer suites run in part
     setup_hosts: str = ""  # PRISM_SETUP_HOSTS: what repositories may ask for
     setup_auth: str = field(default="", repr=False)  # PRISM_SETUP_AUTH: where passwords go as well
     setup_cache: str = ""  # PRISM_SETUP_CACHE: folder of downloaded packages
@@ -229,6 +230,7 @@ def _method(get: "_Reader", default: Settings) -> dict[str, Any]:
         "coder_turns": get.whole("PRISM_CODER_TURNS", default.coder_turns, 2),
         "selector_turns": get.whole("PRISM_SELECTOR_TURNS", default.selector_turns, 2),
         "context_tokens": int(get.number("PRISM_CONTEXT_TOKENS", default.context_tokens, none=0)),
+        "test_budget_minutes": get.number("PRISM_TEST_BUDGET_MINUTES", default.test_budget_minutes),
     }
 
 

@@ -15,6 +15,9 @@ def baseline_note(environment: Environment) -> str:
     """What the suite did before any change."""
     if environment.baseline is None:
         return "no test command found"
+    if environment.baseline.timed_out:
+        seconds = environment.baseline.duration_s
+        return f"the test suite did not end in {seconds:.0f} s before any change"
     if not environment.baseline.results:
         return "the test suite gave no verdict before any change"
     failing = environment.baseline.with_status("fail") | environment.baseline.with_status("error")

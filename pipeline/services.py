@@ -169,6 +169,8 @@ class RunConfig:
     `synthesis_scope`: whether a synthesis sees all plans ("cross") or those of its own branch.
     `branch_weights`: the weights of g and h, 1 : 1 ("page") or 0.3 : 0.7 ("code").
     `context_tokens`: the longest conversation an agent sends, see `pipeline.agent.compaction`.
+    `test_budget_s`: a suite that takes longer on the base is run in part, nearest tests first
+    (0.0 = always all of it).
     """
 
     n_global: int = 3
@@ -189,6 +191,7 @@ class RunConfig:
     max_parallel: int = 4
     max_parallel_tests: int = 2
     require_tests: bool = False
+    test_budget_s: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,10 +179,12 @@ class Evidence:
 
     `lost` are tests of the base's stable passes that did not pass any more, exclusions already
     taken out; `excluded` those that were not counted. `regression_ran` is False when there is no
-    suite or no verdict. `reproductions` maps the id of each validated reproduction of the pool
-    ("author:path") to what it did on this candidate. `key` is the normalised patch's sha256, ""
-    when the patch is empty, refused or does not apply. `changed_lines` counts added and removed.
-    `edit` is what choosing compares, None where only the key is known.
+    suite, no verdict, or when `skipped` says in words why it, or the rest of it, was left out.
+    `not_run` counts the tests that were not run: they are neither passed nor lost. `reproductions`
+    maps the id of each validated reproduction of the pool ("author:path") to what it did on this
+    candidate. `key` is the normalised patch's sha256, "" when the patch is empty, refused or does
+    not apply. `changed_lines` counts added and removed. `edit` is what choosing compares, None
+    where only the key is known.
     """
 
     candidate: str
@@ -198,6 +200,8 @@ class Evidence:
     reproductions: Mapping[str, CheckStatus] = field(default_factory=dict)
     note: str = ""
     edit: Edit | None = None
+    not_run: int = 0
+    skipped: str = ""
 
 
 @dataclass(frozen=True, slots=True)

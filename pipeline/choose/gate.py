@@ -63,6 +63,7 @@ def gate(
         reasons = _static(known[name]) or [
             *_regression(known[name], has_suite, require_tests),
             *_reproduced(known[name], witnesses, best, bool(reproductions)),
+            *_left_out(known[name]),
         ]
         gates.append(Gate(name, tuple(reasons)))
     return tuple(gates)
@@ -87,10 +88,17 @@ def _regression(seen: Evidence, has_suite: bool, require_tests: bool) -> list[st
             return ["There is no test suite to hold it against, and the settings ask for one."]
         return []
     if not seen.regression_ran:
-        return ["The test suite gave no verdict on it."]
+        return [] if seen.skipped else [seen.note or "The test suite gave no verdict on it."]
     if seen.lost:
         return [f"It breaks {_tests(len(seen.lost))}, first {seen.lost[0]}."]
     return []
+
+
+def _left_out(seen: Evidence) -> list[str]:
+    """What was not run on it never counts as passed."""
+    if seen.regression_ran or not seen.skipped:
+        return []
+    return [f"The test suite was not run on it: {seen.skipped}."]
 
 
 def _reproduced(

@@ -6,15 +6,19 @@ tests, never a patch; everything it says is checked here, and what is excluded i
 pull request.
 """
 
+import asyncio
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.choose.normalise import changed_units
 from pipeline.errors import BudgetExhausted
 from pipeline.evidence.near import near_tests
 from pipeline.evidence.runs import file_of
+from pipeline.index.errors import IndexingFailed
+from pipeline.index.rank.proximity import nearest_tests
+from pipeline.index.store import Index
 from pipeline.items import step
 from pipeline.model.ask import NO_ANSWER, ask
 from pipeline.model.verdicts import ExclusionVerdict
@@ -23,13 +27,14 @@ from pipeline.prompts.render import render
 from pipeline.services import CallAddress, Services
 from pipeline.values import Candidate, Exclusion, Task
 from sandbox.base import Environment, Source
-from sandbox.patch.patch import PatchError, apply, parse
+from sandbox.patch.patch import FilePatch, PatchError, apply, parse
 
 MAX_SHARE = 0.10
 MIN_QUOTE = 12
 MAX_IDS = 60_000  # characters of test ids in the prompt
 MAX_SOURCES = 100_000  # characters of test sources in the prompt
 MAX_FILE = 30_000
+MAX_NEAR = 100_000  # test files: all that have any relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +52,9 @@ async def find_exclusions(
 
     One model call (journal item `verify/exclusions`); none when the base has no test that passes
     twice. The candidates play no part in the answer: they only narrow it to tests whose file
-    mentions something that one of them edits. Without an answer that can be used, or money for
-    one, nothing is excluded, and the result's note says so.
+    mentions something that one of them edits, and, where there is an index, imports or uses it.
+    Without an answer that can be used, or money for one, nothing is excluded, and the result's note
+    says so.
     """
     wanted = environment.stable_passes
     if not wanted:
@@ -60,9 +66,13 @@ async def find_exclusions(
     found = await step(services.journal, "verify", "exclusions", Excluded, work)
     if not found.exclusions:
         return found
-    symbols = await edited_symbols(services.source, candidates)
+    pool = tuple(candidates)
+    symbols = await edited_symbols(services.source, pool)
     files = await _test_files(services.source, found.exclusions)
-    return replace(found, exclusions=related(found.exclusions, files, symbols))
+    kept = related(found.exclusions, {test: text for test, (_, text) in files.items()}, symbols)
+    apart = await _unrelated(services, pool, {files[each.test][0] for each in kept})
+    left = tuple(each for each in kept if files[each.test][0] not in apart)
+    return replace(found, exclusions=left)
 
 
 def limit(tests: int) -> int:
@@ -106,17 +116,7 @@ async def edited_symbols(source: Source, candidates: Iterable[Candidate]) -> fro
     """
     found: set[str] = set()
     for patch in {candidate.patch for candidate in candidates}:
-        try:
-            parts = parse(patch)
-        except PatchError:
-            continue
-        for part in parts:
-            data = await source.read(part.path)
-            before = None if data is None else data.decode("utf-8", "surrogateescape")
-            try:
-                after = apply(part, before)
-            except PatchError:
-                continue
+        async for part, before, after in _parts(source, patch):
             for unit in changed_units(part.path, before, after):
                 found |= set(unit.split("."))
             for hunk in part.hunks:
@@ -174,14 +174,65 @@ def _folded(text: str) -> str:
     return " ".join(text.split())
 
 
-async def _test_files(source: Source, exclusions: Iterable[Exclusion]) -> dict[str, str]:
-    files = await source.files()
+async def _unrelated(
+    services: Services, candidates: Sequence[Candidate], files: Collection[str]
+) -> frozenset[str]:
+    """Those of the test files that the index knows, and in which it sees nothing edited."""
+    index = await services.index.opened() if services.index is not None else None
+    if index is None or not files:
+        return frozenset()
+    edits = await edited_units(services.source, candidates)
+    return await asyncio.to_thread(_apart, index, edits, files)
+
+
+def _apart(index: Index, edits: Collection[str], files: Collection[str]) -> frozenset[str]:
+    try:
+        apart = set(files) - set(nearest_tests(index, edits, MAX_NEAR))
+        rows = filter(None, map(index.file, sorted(apart)))
+        return frozenset(row.path for row in rows if row.is_test and row.row and not row.degraded)
+    except IndexingFailed:
+        return frozenset()
+
+
+async def edited_units(source: Source, candidates: Iterable[Candidate]) -> frozenset[str]:
+    """What any candidate edits as the index names it: `path:Qual.Name`, else `path`."""
+    found: set[str] = set()
+    for patch in {candidate.patch for candidate in candidates}:
+        async for part, before, after in _parts(source, patch):
+            units = changed_units(part.path, before, after) - {""}
+            found |= {f"{part.path}:{unit}" for unit in units} or {part.path}
+    return frozenset(found)
+
+
+async def _parts(
+    source: Source, patch: str
+) -> AsyncIterator[tuple[FilePatch, str | None, str | None]]:
+    """Each file of a patch with its text before and after; what does not apply is left out."""
+    try:
+        parts = parse(patch)
+    except PatchError:
+        return
+    for part in parts:
+        data = await source.read(part.path)
+        before = None if data is None else data.decode("utf-8", "surrogateescape")
+        try:
+            after = apply(part, before)
+        except PatchError:
+            continue
+        yield part, before, after
+
+
+async def _test_files(
+    source: Source, exclusions: Iterable[Exclusion]
+) -> dict[str, tuple[str, str]]:
+    """Path and text of the file of each test."""
+    files = frozenset(await source.files())
     texts = {}
     for each in exclusions:
         path = file_of(each.test, files)
         data = await source.read(path) if path else None
-        if data is not None:
-            texts[each.test] = data.decode("utf-8", "replace")
+        if path and data is not None:
+            texts[each.test] = path, data.decode("utf-8", "replace")
     return texts
 
 

@@ -1,28 +1,26 @@
 """What the harness sees of each candidate, all of it in fresh workspaces.
 
-Source: method.md §2.3.6: static checks, then the regression suite, then every validated
-reproduction of the pool on every candidate (cross tests).
+Source: method.md §2.3.6: static checks, then every validated reproduction of the pool on every
+candidate (cross tests), then the regression suite for those that can still win.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
 
 from pipeline.choose.edit import edit_of
 from pipeline.choose.litter import litter
 from pipeline.choose.order import natural
+from pipeline.evidence.bench import Bench
+from pipeline.evidence.cross_tests import Crossed, beaten, cross_test
+from pipeline.evidence.items import cross_item, keep_evidence, reproduction_item
 from pipeline.evidence.policy import check_patch
 from pipeline.evidence.policy_paths import judges
-from pipeline.evidence.reproductions import (
-    OpenWorkspace,
-    Validation,
-    collect,
-    run_reproduction,
-    validate,
-)
-from pipeline.evidence.runs import check_status, contradicts, target_of
+from pipeline.evidence.regression import Suite, run_suite
+from pipeline.evidence.reproductions import OpenWorkspace, Validation, collect, validate
+from pipeline.evidence.same import runs_as
 from pipeline.evidence.static import StaticCheck, static_check
+from pipeline.evidence.suites import Verdict, run_suites
 from pipeline.items import side_by_side, step
 from pipeline.services import Services
 from pipeline.values import (
@@ -33,39 +31,26 @@ from pipeline.values import (
     Exclusion,
     PolicyVerdict,
     Reproduced,
+    Reproduction,
 )
-from sandbox.base import Environment, Source, TestRun, Workspace
-from sandbox.errors import EngineUnavailable, SandboxError
+from sandbox.base import Environment
 from sandbox.patch.patch import PatchError, changed_lines, paths, without_paths
 
-T = TypeVar("T")
-
-# A patch that loses more tests than this broke them: none is run again to see whether it is flaky.
-MAX_RERUNS = 8
+Statuses = Mapping[str, CheckStatus]
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """What every candidate of a pool is held against."""
+class Checked:
+    """What is known of a candidate before anything runs.
 
-    source: Source
-    environment: Environment
-    open_workspace: OpenWorkspace
-    reproductions: tuple[Reproduced, ...] = ()
-    excluded: tuple[str, ...] = ()
+    `patch` is what runs: the candidate's without its changes to tests and their settings, which
+    is held against the base's tests and those of the pool, never against its own. `program` is
+    the same for patches that run as one, "" when nothing is to be run.
+    """
 
-    @property
-    def wanted(self) -> frozenset[str]:
-        """T_final: passes on the base twice, minus the named exclusions."""
-        return self.environment.stable_passes - set(self.excluded)
-
-
-@dataclass(frozen=True, slots=True)
-class _Regression:
-    ran: bool = False
-    passed: int = 0
-    lost: tuple[str, ...] = ()
-    note: str = ""
+    seen: Evidence
+    patch: str = ""
+    program: str = ""
 
 
 async def verify_pool(
@@ -76,81 +61,114 @@ async def verify_pool(
 ) -> tuple[dict[str, Evidence], tuple[Reproduced, ...]]:
     """Evidence of every candidate by id in natural order, and the validated reproductions.
 
-    Candidates with the same patch text are verified once. Journal items: `verify/reproductions`
-    and `verify/<id>`; finished ones are read back. Costs one workspace for each different
-    reproduction, and for each different patch one, one more per lost test (up to 8) and per
-    reproduction,
-    `max_parallel_tests` at a time.
+    May be called again with a larger pool: what ran is read back, new reproductions run on the
+    old candidates too. Patches that are the same program run once. Costs one workspace for each
+    new text of a reproduction, one for each new program and reproduction, and one for the suite
+    of each program that can still win, more where it loses tests; `max_parallel_tests` at a time.
     """
     opener: OpenWorkspace = partial(services.sandbox.workspace, environment, "verify", services.run)
-    validation = await _validated(services, environment, candidates, opener)
-    bench = Bench(
-        services.source,
-        environment,
-        opener,
-        validation.validated,
-        tuple(sorted({each.test for each in exclusions} & environment.stable_passes)),
-    )
-    groups = _same_patch(candidates)
-    done = 0
-    evidence: dict[str, Evidence] = {}
-
-    async def one(group: Sequence[Candidate]) -> None:
-        nonlocal done
-        evidence.update(await _verify_group(services, bench, group))
-        done += len(group)
-        await services.progress.update("verify", done, len(candidates))
-
+    excluded = tuple(sorted({each.test for each in exclusions} & environment.stable_passes))
+    bench = Bench(services.source, environment, opener, excluded=excluded)
+    validation = await _validated(services, candidates, bench)
+    bench = replace(bench, reproductions=validation.validated)
     await services.progress.update("verify", 0, len(candidates), _said(validation))
-    await side_by_side(
-        services.config.max_parallel_tests, [partial(one, group) for group in groups]
+    ordered = sorted(candidates, key=lambda each: natural(each.id))
+    found = await side_by_side(
+        services.config.max_parallel_tests, [partial(check, each, bench) for each in ordered]
     )
-    ordered = {name: evidence[name] for name in sorted(evidence, key=natural)}
-    return ordered, validation.validated
+    checked = {each.seen.candidate: each for each in found}
+    crossed = await _crossed(services, checked, bench)
+    seen = {
+        name: replace(each.seen, reproductions=crossed.get(each.program, each.seen.reproductions))
+        for name, each in checked.items()
+    }
+    evidence = await _with_suites(services, checked, seen, bench)
+    for each in evidence.values():
+        await keep_evidence(services.journal, each)
+    return evidence, validation.validated
 
 
 async def verify(candidate: Candidate, bench: Bench) -> Evidence:
-    """Everything about one candidate; a workspace that fails is replaced once, then noted.
+    """Everything about one candidate alone; a workspace that fails is replaced once, then noted.
 
     Nothing runs for a patch that is refused, does not apply, does not parse or changes nothing.
-    What runs is the patch without its changes to tests and their settings: it is held against
-    the base's tests and those of the pool, never against its own.
     """
+    checked = await check(candidate, bench)
+    if not checked.program:
+        return checked.seen
+    statuses = {
+        each.id: (await cross_test(each, checked.patch, bench)).status
+        for each in bench.reproductions
+    }
+    suite = await run_suite(checked.patch, bench) if bench.wanted else Suite()
+    return composed(replace(checked.seen, reproductions=statuses), suite, bench)
+
+
+async def check(candidate: Candidate, bench: Bench) -> Checked:
+    """Policy and static checks: whether it applies and parses, and what it changes."""
     verdict = check_patch(candidate.patch)
     if not verdict.ok:
-        return _nothing(candidate, verdict, verdict.refused[0])
+        return Checked(_nothing(candidate, verdict, verdict.refused[0]))
     checked = await static_check(candidate.patch, bench.source)
     if not checked.applies:
-        return _nothing(candidate, verdict, checked.note)
-    source_patch = without_paths(candidate.patch, list(filter(judges, paths(candidate.patch))))
-    seen = await _static(candidate, source_patch, verdict, checked, bench)
-    if not checked.parses or not seen.key:
-        return seen
-    regression = await _regression(source_patch, bench)
+        return Checked(_nothing(candidate, verdict, checked.note))
+    patch = without_paths(candidate.patch, list(filter(judges, paths(candidate.patch))))
+    edit = await _edit(patch, checked)
+    seen = Evidence(
+        candidate=candidate.id,
+        policy=verdict,
+        applies=True,
+        parses=checked.parses,
+        key=edit.key,
+        edit=edit,
+        changed_lines=changed_lines(candidate.patch),
+        excluded=bench.excluded,
+        reproductions=_unknown(bench),
+        note=checked.note,
+    )
+    runs = checked.parses and bool(edit.key)
+    return Checked(seen, patch, runs_as(patch, checked.after)) if runs else Checked(seen)
+
+
+def composed(seen: Evidence, suite: Suite, bench: Bench, skipped: str = "") -> Evidence:
+    """The evidence with what the suite said. Pure.
+
+    Exclusions count as they are now: tests that a smaller pool counted may be left out since.
+    """
+    wanted = bench.wanted
+    ran = (wanted if suite.part is None else wanted & set(suite.part)) if suite.ran else frozenset()
+    lost = tuple(test for test in suite.lost if test in wanted)
     return replace(
         seen,
-        regression_ran=regression.ran,
-        regression_passed=regression.passed,
-        lost=regression.lost,
-        reproductions={
-            each.id: await _cross_test(each, source_patch, bench) for each in bench.reproductions
-        },
-        note=" ".join(filter(None, (seen.note, regression.note))),
+        regression_ran=suite.ran,
+        regression_passed=len(ran) - len(lost),
+        lost=lost,
+        not_run=len(wanted) - len(ran) if suite.ran or skipped else 0,
+        skipped=skipped,
+        note=" ".join(filter(None, (seen.note, suite.note))),
     )
 
 
 async def _validated(
-    services: Services,
-    environment: Environment,
-    candidates: Sequence[Candidate],
-    opener: OpenWorkspace,
+    services: Services, candidates: Sequence[Candidate], bench: Bench
 ) -> Validation:
-    async def work(attempt: int) -> Validation:
-        files = await services.source.files()
-        runner, limit = environment.plan.runner, services.config.max_parallel_tests
-        return await validate(collect(candidates), opener, files, runner, limit)
+    """Each text once, whoever wrote it first."""
+    files = await services.source.files()
+    runner = bench.environment.plan.runner
 
-    return await step(services.journal, "verify", "reproductions", Validation, work)
+    async def one(each: Reproduction) -> Validation:
+        async def work(attempt: int) -> Validation:
+            return await validate([each], bench.open_workspace, files, runner)
+
+        return await step(services.journal, "verify", reproduction_item(each), Validation, work)
+
+    found = await side_by_side(
+        services.config.max_parallel_tests, [partial(one, each) for each in collect(candidates)]
+    )
+    return Validation(
+        tuple(kept for each in found for kept in each.validated),
+        tuple(said for each in found for said in each.rejected),
+    )
 
 
 def _said(validation: Validation) -> str:
@@ -158,30 +176,64 @@ def _said(validation: Validation) -> str:
     return f"{kept} of {kept + turned_down} reproductions fail on the base commit as they should"
 
 
-def _same_patch(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
-    groups: dict[str, list[Candidate]] = {}
-    for candidate in sorted(candidates, key=lambda each: natural(each.id)):
-        groups.setdefault(candidate.patch, []).append(candidate)
-    return list(groups.values())
+async def _crossed(
+    services: Services, checked: Mapping[str, Checked], bench: Bench
+) -> dict[str, Statuses]:
+    """What each reproduction did on each program."""
+    programs = {each.program: each.patch for each in checked.values() if each.program}
+    pairs = [(program, each) for program in programs for each in bench.reproductions]
+
+    async def one(program: str, each: Reproduced) -> Crossed:
+        async def work(attempt: int) -> Crossed:
+            return await cross_test(each, programs[program], bench)
+
+        item = cross_item(program, each.reproduction)
+        return await step(services.journal, "verify", item, Crossed, work)
+
+    found = await side_by_side(
+        services.config.max_parallel_tests, [partial(one, *pair) for pair in pairs]
+    )
+    statuses: dict[str, dict[str, CheckStatus]] = {program: {} for program in programs}
+    for (program, each), crossed in zip(pairs, found, strict=True):
+        statuses[program][each.id] = crossed.status
+    return dict(statuses)
 
 
-async def _verify_group(
-    services: Services, bench: Bench, group: Sequence[Candidate]
-) -> Mapping[str, Evidence]:
-    """The first of the group is verified, the others get the same evidence under their names."""
-    found: dict[str, Evidence] = {}
-    for candidate in group:
-        first = next(iter(found.values()), None)
+async def _with_suites(
+    services: Services, checked: Mapping[str, Checked], seen: Mapping[str, Evidence], bench: Bench
+) -> dict[str, Evidence]:
+    """The evidence with the suite's verdict on every candidate that can still win."""
+    out = beaten(seen, bench)
+    programs = {
+        each.program: each.patch
+        for name, each in checked.items()
+        if each.program and name not in out
+    }
+    edits = {symbol.removesuffix(":") for each in seen.values() for symbol in _edits(each)}
+    idle = len(checked) - sum(each.program in programs for each in checked.values())
 
-        async def work(
-            attempt: int, candidate: Candidate = candidate, first: Evidence | None = first
-        ) -> Evidence:
-            if first is None:
-                return await verify(candidate, bench)
-            return replace(first, candidate=candidate.id)
+    async def told(done: int) -> None:
+        ran = list(programs)[:done]
+        count = sum(each.program in ran for each in checked.values())
+        await services.progress.update("verify", idle + count, len(checked))
 
-        found[candidate.id] = await step(services.journal, "verify", candidate.id, Evidence, work)
-    return found
+    await services.progress.update("verify", idle, len(checked))
+    verdicts = await run_suites(services, bench, programs, edits, told)
+    evidence = {}
+    for name, each in checked.items():
+        verdict = verdicts.get(each.program, Verdict(Suite()))
+        skipped = out.get(name, "") if each.program and bench.wanted else ""
+        evidence[name] = composed(seen[name], verdict.suite, bench, skipped or verdict.skipped)
+    return evidence
+
+
+def _edits(seen: Evidence) -> Sequence[str]:
+    """What a candidate edits, as the index names it: definitions, else whole files."""
+    return (seen.edit.symbols or seen.edit.files) if seen.edit is not None else ()
+
+
+def _unknown(bench: Bench) -> dict[str, CheckStatus]:
+    return {each.id: "missing" for each in bench.reproductions}
 
 
 def _nothing(candidate: Candidate, verdict: PolicyVerdict, note: str) -> Evidence:
@@ -192,122 +244,8 @@ def _nothing(candidate: Candidate, verdict: PolicyVerdict, note: str) -> Evidenc
     return Evidence(candidate.id, verdict, False, False, changed_lines=lines, note=note)
 
 
-async def _static(
-    candidate: Candidate,
-    source_patch: str,
-    verdict: PolicyVerdict,
-    checked: StaticCheck,
-    bench: Bench,
-) -> Evidence:
-    edit = await _edit(source_patch, checked)
-    return Evidence(
-        candidate=candidate.id,
-        policy=verdict,
-        applies=True,
-        parses=checked.parses,
-        key=edit.key,
-        edit=edit,
-        changed_lines=changed_lines(candidate.patch),
-        excluded=bench.excluded,
-        reproductions={each.id: "missing" for each in bench.reproductions},
-        note=checked.note,
-    )
-
-
 async def _edit(source_patch: str, checked: StaticCheck) -> Edit:
     """What the patch changes; files left lying about count only when there is nothing else."""
     fix = without_paths(source_patch, litter(source_patch))
     edit = await edit_of(fix, checked.before, checked.after)
     return edit if edit.key else await edit_of(source_patch, checked.before, checked.after)
-
-
-async def _in_fresh_copies(
-    patch: str, bench: Bench, work: Callable[[Workspace, str], Awaitable[T | None]]
-) -> T | str:
-    """What `work` finds in a fresh workspace with the patch; a second one when that fails.
-
-    `work` gets the workspace and the snapshot to go back to, and returns None for no verdict.
-    The reason in words when there is none in the second workspace either.
-    """
-    reason = "It gave no verdict."
-    for _ in range(2):
-        try:
-            async with bench.open_workspace() as workspace:
-                applied = await workspace.apply(patch)
-                if not applied.ok:
-                    return f"git does not apply it: {applied.output.strip()[:300]}"
-                found = await work(workspace, await workspace.snapshot())
-        except EngineUnavailable:
-            raise
-        except SandboxError as error:
-            reason = f"The workspace could not be used any more: {error}"
-            continue
-        if found is not None:
-            return found
-    return reason
-
-
-async def _regression(patch: str, bench: Bench) -> _Regression:
-    wanted = bench.wanted
-    if not wanted:
-        return _Regression()
-
-    async def work(workspace: Workspace, snapshot: str) -> TestRun | None:
-        run = await workspace.test()
-        no_verdict = not run.timed_out and not run.results
-        return None if no_verdict or _is_forged(run, bench.environment.baseline) else run
-
-    found = await _in_fresh_copies(patch, bench, work)
-    if isinstance(found, str):
-        return _Regression(note=f"The test suite: {found}")
-    if found.timed_out:
-        return _Regression(note="The test suite did not end in time.")
-    lost = sorted(wanted - found.with_status("pass"))
-    flaky = await _pass_alone(lost, patch, bench)
-    note = f"Failed once and passed when run again: {', '.join(flaky)}." if flaky else ""
-    still_lost = tuple(test for test in lost if test not in flaky)
-    return _Regression(True, len(wanted) - len(still_lost), still_lost, note)
-
-
-def _is_forged(run: TestRun, baseline: TestRun | None) -> bool:
-    """Whether report and exit code disagree although they agreed on the base."""
-    return contradicts(run) and not (baseline is not None and contradicts(baseline))
-
-
-async def _pass_alone(lost: Sequence[str], patch: str, bench: Bench) -> tuple[str, ...]:
-    """Of the lost tests those that pass when they are run once more, alone where that works.
-
-    Each in a fresh copy: the first run was code of the patch, and may have changed its own tools.
-    """
-    if len(lost) > MAX_RERUNS:
-        return ()
-    flaky = []
-    for test in lost:
-        target = target_of(test, bench.environment.plan)
-
-        async def work(workspace: Workspace, snapshot: str, target: str | None = target) -> TestRun:
-            return await workspace.test((target,) if target else ())
-
-        run = await _in_fresh_copies(patch, bench, work)
-        if isinstance(run, str) or run.timed_out or _is_forged(run, bench.environment.baseline):
-            continue
-        if test in run.with_status("pass"):
-            flaky.append(test)
-    return tuple(flaky)
-
-
-async def _cross_test(each: Reproduced, patch: str, bench: Bench) -> CheckStatus:
-    """One reproduction on one patch, in a copy that no other test has touched."""
-
-    async def work(workspace: Workspace, snapshot: str) -> CheckStatus | None:
-        run = await run_reproduction(each.reproduction, workspace, snapshot)
-        if _is_forged(run, bench.environment.baseline):
-            return None
-        status = check_status(run, each.tests, bench.environment.plan.runner)
-        return None if status == "missing" else status
-
-    found = await _in_fresh_copies(patch, bench, work)
-    return found if found in _STATUSES else "missing"
-
-
-_STATUSES: frozenset[CheckStatus] = frozenset({"pass", "fail", "error", "timeout"})

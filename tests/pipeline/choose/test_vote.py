@@ -83,6 +83,11 @@ def test_ids_have_a_natural_order() -> None:
         ({"parses": False}, "parse"),
         ({"key": ""}, "comments"),
         ({"regression_ran": False}, "no verdict"),
+        ({"regression_ran": False, "note": "The suite printed without end."}, "without end"),
+        (
+            {"regression_ran": False, "skipped": "it fails a reproduction"},
+            "it fails a reproduction",
+        ),
         ({"lost": ("t::a", "t::b")}, "2 tests"),
     ],
 )

@@ -55,7 +55,8 @@ class RunningWorkspace(LocalWorkspace):
         self.tested.append(targets)
         report = self.root.parent / f"{self.root.name}.{len(self.tested)}.xml"
         command = suite_command(self.plan, targets, str(report))
-        assert command is not None
+        if command is None:
+            return TestRun({}, None, 0.0, timed_out=False, structured=False, output="no parts")
         line = " ".join(f"export {name}='{value}';" for name, value in command.env.items())
         line += (
             f" export PYTHONDONTWRITEBYTECODE=1 PYTEST_DISABLE_PLUGIN_AUTOLOAD=1; {command.line}"
@@ -145,6 +146,7 @@ class Setting:
     source: MemorySource
     journal: Path
     progress: Noted = field(default_factory=Noted)
+    config: RunConfig = field(default_factory=RunConfig)
 
     async def environment(self) -> Environment:
         """The base with its two runs."""
@@ -158,7 +160,7 @@ class Setting:
         """Services whose journal is read anew from its file, as after a restart."""
         journal = JsonLinesJournal(self.journal, 10.0)
         return Services(
-            "run", model, self.sandbox, self.source, journal, journal, self.progress, RunConfig()  # type: ignore[arg-type]
+            "run", model, self.sandbox, self.source, journal, journal, self.progress, self.config  # type: ignore[arg-type]
         )  # fmt: skip
 
 

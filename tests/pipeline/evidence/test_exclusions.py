@@ -1,5 +1,8 @@
 """Which base tests the issue itself asks to change."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from emulator.model.scripted import call
@@ -14,7 +17,9 @@ from pipeline.evidence.exclusions import (
 from pipeline.model.verdicts import ExclusionVerdict
 from pipeline.values import Exclusion, Task
 from tests.fakes import MemoryBudget, scripted_model
+from tests.indexed import indexed
 from tests.pipeline.evidence.small_repository import FILES, MakeSetting, candidate, make_patch
+from tests.pipeline.evidence.test_near import Opened
 
 QUOTE = "The total of an empty cart should be 0, not None."
 TASK = Task(
@@ -102,6 +107,25 @@ async def test_the_agent_is_asked_once_and_never_sees_a_patch(bench: MakeSetting
         found = await find_exclusions(setting.services(model), TASK, environment, unrelated)
         assert found == Excluded(())
     assert [address for address, _ in budget.reserved] == ["verify/exclusions/exclusions"]
+
+
+async def test_the_index_must_see_the_edit_in_the_test_file(
+    bench: MakeSetting, tmp_path: Path
+) -> None:
+    """A word in a comment is no relation; where the index knows nothing, words decide."""
+    text = "# total of an empty cart\ndef test_words():\n    assert not []\n"
+    files = {**FILES, "tests/test_words.py": text}
+    setting, pool = bench(files), [candidate("G1", FIX)]
+    environment = await setting.environment()
+    test = "tests/test_words.py::test_words"
+    answer = call("answer", exclusions=[{"test": test, "quote": QUOTE, "reason": "r"}])
+    async with scripted_model({"verify/exclusions/exclusions": [answer]}) as model:
+        services = setting.services(model)
+        found = await find_exclusions(services, TASK, environment, pool)
+        assert [each.test for each in found.exclusions] == [test]
+        with indexed(tmp_path, files) as index:
+            services = replace(services, index=Opened(index))
+            assert await find_exclusions(services, TASK, environment, pool) == Excluded(())
 
 
 async def test_an_answer_that_stays_wrong_excludes_nothing(bench: MakeSetting) -> None:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,12 +60,23 @@ async def test_a_whole_pool(bench: MakeSetting) -> None:
         "S1": ["pass", "pass"],
     }
     assert evidence["L1.1"].lost == ("tests/test_shop.py::Shop::test_total",)
-    assert all(each.regression_ran and each.excluded == (ASKED.test,) for each in evidence.values())
+    assert all(each.excluded == (ASKED.test,) for each in evidence.values())
+    ran = {name: (each.regression_ran, each.not_run) for name, each in evidence.items()}
+    assert ran == {
+        "G1": (False, 2),  # a reproduction beat it already
+        "G2": (False, 2),
+        "L1.1": (True, 0),
+        "S1": (True, 0),
+    }
+    assert "fails a reproduction" in evidence["G1"].skipped
     assert (evidence["S1"].regression_passed, evidence["S1"].lost) == (2, ())
     assert evidence["S1"].changed_lines == 4
     ballot = vote(pool, evidence, reproductions, has_suite=True)
     assert ballot.winner == "S1"
     assert [each.candidate for each in ballot.gates if each.ok] == ["S1"]
+    said = {each.candidate: each.reasons for each in ballot.gates}
+    assert "fails a reproduction" in said["G1"][0]
+    assert "suite was not run" in said["G1"][1]
 
 
 async def test_without_the_exclusion_the_test_is_lost(bench: MakeSetting) -> None:
@@ -100,12 +110,16 @@ async def test_what_cannot_win_is_not_run(
 
 
 async def test_equal_patches_are_run_once(bench: MakeSetting) -> None:
-    """Three candidates with one patch share one workspace and get equal evidence."""
+    """Three candidates with one program share one workspace and get equal evidence."""
     setting = bench()
-    pool = [candidate(name, shop(WHOLE)) for name in ("S1", "G1", "L1.1")]
+    texts = {"S1": WHOLE, "G1": "# a comment\n" + WHOLE, "L1.1": WHOLE.replace(" else", "  else")}
+    pool = [candidate(name, shop(text)) for name, text in texts.items()]
     evidence, _ = await verified(setting, pool)
     assert len(setting.sandbox.opened) == 1
-    assert all(replace(each, candidate="G1") == evidence["G1"] for each in evidence.values())
+    tested = [
+        (each.regression_ran, each.regression_passed, each.lost) for each in evidence.values()
+    ]
+    assert tested == [(True, 2, ())] * 3
     assert [each.candidate for each in evidence.values()] == ["G1", "L1.1", "S1"]
 
 
@@ -116,8 +130,12 @@ async def test_finished_items_are_read_back(bench: MakeSetting) -> None:
     second = bench()
     assert await verified(second, pool) == before
     assert second.sandbox.opened == []
-    items = [json.loads(line).get("item") for line in first.journal.read_text().splitlines()]
-    assert set(items) == {"verify/reproductions", "verify/G1"}
+    items = {json.loads(line).get("item") for line in first.journal.read_text().splitlines()}
+    assert {each.partition(":")[0] for each in items} == {
+        "verify/reproduction",
+        "verify/test",
+        "verify/G1",
+    }
     assert second.progress.said[-1] == ("verify", 1, 1)
 
 
@@ -135,8 +153,11 @@ async def test_a_missing_report_is_not_a_pass(bench: MakeSetting) -> None:
 async def test_a_suite_that_hangs_has_no_verdict(bench: MakeSetting) -> None:
     """A time-out is noted, and neither suite nor reproduction counts as passed."""
     hangs = TOTAL.replace("    return sum(", "    while items:\n        pass\n    return sum(", 1)
-    pool = [candidate("G1", shop(hangs), {"tests/test_g1.py": SHOWS_TOTAL})]
-    evidence, _ = await verified(bench(timeout_s=8.0), pool)
+    pool = [
+        candidate("G1", shop(hangs), {"tests/test_g1.py": SHOWS_TOTAL}),
+        candidate("G2", shop(TOTAL)),
+    ]
+    evidence, _ = await verified(bench(timeout_s=5.0), pool)
     assert not evidence["G1"].regression_ran
     assert "did not end in time" in evidence["G1"].note
     assert evidence["G1"].reproductions == {"G1:tests/test_g1.py": "pass"}
