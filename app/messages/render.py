@@ -200,6 +200,7 @@ def _about(decision: Decision) -> dict[str, Any]:
         "winner": view.winner_of(decision),
         "files": view.files_changed(decision),
         "checks": view.check_rows(decision),
+        "suite_note": view.suite_note(decision),
         "groups": view.group_rows(decision),
         "agreement": view.agreement(decision),
         "origins": view.origins(decision),

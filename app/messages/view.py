@@ -67,6 +67,12 @@ def check_rows(decision: Decision) -> tuple[CheckRow, ...]:
     return tuple(rows)
 
 
+def suite_note(decision: Decision) -> str:
+    """What else there is to say of the winner's suite: a part of it only, a test that is flaky."""
+    evidence = decision.evidence.get(decision.ballot.winner or "")
+    return inline(evidence.note, 600) if evidence is not None else ""
+
+
 def _added_files(decision: Decision) -> dict[str, str | None]:
     """Text by path of the files that the decision's patch adds."""
     parts = parse(decision.patch)
@@ -122,6 +128,8 @@ def suite_result(evidence: Evidence | None) -> str:
     if evidence is None or not evidence.regression_ran:
         return "no verdict"
     parts = [f"{evidence.regression_passed} pass"]
+    if evidence.not_run:
+        parts.append(f"**{evidence.not_run} not run**")
     if evidence.lost:
         parts.append(f"**{_count(len(evidence.lost), 'test')} lost**")
     if evidence.excluded:
@@ -191,10 +199,19 @@ def tests_in_words(evidence: Evidence | None, reproductions: int) -> str:
     if evidence.lost:
         parts.append(_count(len(evidence.lost), "regression"))
     elif evidence.regression_ran:
-        parts.append("no regression")
+        parts.append(_no_regression(evidence))
+    elif evidence.skipped:
+        parts.append("suite not run")
     else:
         parts.append("suite gave no verdict")
     return ", ".join(parts)
+
+
+def _no_regression(evidence: Evidence) -> str:
+    if not evidence.not_run:
+        return "no regression"
+    count = evidence.regression_passed
+    return f"no regression in {count} of {count + evidence.not_run} tests"
 
 
 def _outcome(decision: Decision, cluster: Cluster) -> str:

@@ -88,7 +88,7 @@ def make(text: str = "plain") -> Decision:
     agree = ("G1", "L1.1", "S1")
     names = (*agree, "G2", "L2.1")
     candidates = tuple(candidate(n, text, "" if n == "L2.1" else "diff") for n in names)
-    seen = {name: evidence(name) for name in agree}
+    seen = {name: evidence(name, note=text) for name in agree}
     seen["G2"] = evidence("G2", lost=(f"tests/t.py::{text}",), reproductions={})
     return Decision(
         outcome="patch",

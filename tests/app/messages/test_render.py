@@ -210,6 +210,17 @@ def test_missing_evidence_is_never_a_pass(facts, decision, usage):
     assert "| no verdict |" in body
 
 
+def test_tests_that_were_not_run_are_counted(facts, decision, usage):
+    """A suite that ran in part says how much of it, and why; it is no plain "no regression"."""
+    note = "The suite takes 700 s on the base: 38 of 40 tests were run."
+    part = replace(decision.evidence["S1"], regression_passed=38, not_run=2, note=note, lost=())
+    shown = replace(decision, evidence={**decision.evidence, "S1": part})
+    body = render.pull_request(facts, shown, usage, 10.0).body
+    assert "38 pass, **2 not run**" in body
+    assert "no regression in 38 of 40 tests" in body
+    assert note in body
+
+
 def test_what_a_person_should_know_stands_first(facts, decision, usage, removal):
     """No isolation, a scripted model, hidden text, held reasons and a moved branch come early."""
     told = replace(facts, isolation="none", scripted_model=True, removed=(removal,))
