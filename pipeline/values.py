@@ -184,7 +184,8 @@ class Evidence:
     maps the id of each validated reproduction of the pool ("author:path") to what it did on this
     candidate. `key` is the normalised patch's sha256, "" when the patch is empty, refused or does
     not apply. `changed_lines` counts added and removed. `edit` is what choosing compares, None
-    where only the key is known.
+    where only the key is known. `undefined` are names that the patch uses and nothing defines, as
+    `name (path)`.
     """
 
     candidate: str
@@ -202,6 +203,7 @@ class Evidence:
     edit: Edit | None = None
     not_run: int = 0
     skipped: str = ""
+    undefined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

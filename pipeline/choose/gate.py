@@ -2,8 +2,8 @@
 
 How the rule is read here:
 
-* A candidate must apply, parse, be allowed by the patch policy and change something that is not
-  comment or layout.
+* A candidate must apply, parse, be allowed by the patch policy, use no new name that nothing
+  defines, and change something that is not comment or layout.
 * It must lose no test of the base: the suite gave a verdict on it, and every test that passed
   twice on the base (minus the named exclusions) passed again. A repository without a suite asks
   for nothing here, unless the settings require tests.
@@ -77,6 +77,8 @@ def _static(seen: Evidence) -> list[str]:
         return ["It does not apply to the base commit."]
     if not seen.parses:
         reasons.append("A file it changes does not parse any more.")
+    if seen.undefined:
+        reasons.append(f"It uses what nothing defines: {', '.join(seen.undefined[:3])}.")
     if not seen.key:
         reasons.append("It changes nothing but comments or layout.")
     return reasons

@@ -1,9 +1,10 @@
 """What can be said about a candidate without running anything. Source: method.md §2.3.6."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from pipeline.index.units import parses
+from pipeline.index.units import parses, undefined
 from sandbox.base import Source
 from sandbox.patch.patch import PatchError, apply, parse
 
@@ -44,6 +45,36 @@ async def _breaks(path: str, before: str | None, after: str | None) -> bool:
     if after is None or await parses(path, after) is not False:
         return False
     return before is None or await parses(path, before) is not False
+
+
+async def undefined_names(
+    checked: StaticCheck, changed: Collection[str], source: Source
+) -> tuple[str, ...]:
+    """`name (path)` of what a patch uses in the `changed` files and nothing defines, sorted.
+
+    Only what is new there, and what no file of the base puts among the built-in names. An
+    annotation, or a file that makes its names while it runs, is given the benefit of the doubt.
+    """
+    found = set()
+    for path in changed:
+        after, before = checked.after.get(path), checked.before.get(path)
+        names = await undefined(path, after) if after is not None else frozenset()
+        if names and before is not None:
+            names -= await undefined(path, before)
+        found |= {(name, path) for name in names}
+    injected = await _injected(source, {name for name, _ in found}) if found else frozenset()
+    return tuple(sorted(f"{name} ({path})" for name, path in found if name not in injected))
+
+
+async def _injected(source: Source, names: Collection[str]) -> frozenset[str]:
+    """Those of the names that stand in a file which speaks of the built-in ones."""
+    found: set[str] = set()
+    for path in await source.files():
+        data = await source.read(path) if path.endswith(".py") else None
+        if data is not None and b"builtin" in data:
+            words = set(re.findall(r"\w+", data.decode("utf-8", "replace")))
+            found |= words.intersection(names)
+    return frozenset(found)
 
 
 async def _text(source: Source, path: str) -> str | None:

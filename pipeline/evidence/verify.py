@@ -19,14 +19,13 @@ from pipeline.evidence.policy_paths import judges
 from pipeline.evidence.regression import Suite, run_suite
 from pipeline.evidence.reproductions import OpenWorkspace, Validation, collect, validate
 from pipeline.evidence.same import runs_as
-from pipeline.evidence.static import StaticCheck, static_check
+from pipeline.evidence.static import static_check, undefined_names
 from pipeline.evidence.suites import Verdict, run_suites
 from pipeline.items import side_by_side, step
 from pipeline.services import Services
 from pipeline.values import (
     Candidate,
     CheckStatus,
-    Edit,
     Evidence,
     Exclusion,
     PolicyVerdict,
@@ -91,7 +90,8 @@ async def verify_pool(
 async def verify(candidate: Candidate, bench: Bench) -> Evidence:
     """Everything about one candidate alone; a workspace that fails is replaced once, then noted.
 
-    Nothing runs for a patch that is refused, does not apply, does not parse or changes nothing.
+    Nothing runs for a patch that is refused, does not apply, does not parse, uses names that
+    nothing defines, or changes nothing.
     """
     checked = await check(candidate, bench)
     if not checked.program:
@@ -105,7 +105,7 @@ async def verify(candidate: Candidate, bench: Bench) -> Evidence:
 
 
 async def check(candidate: Candidate, bench: Bench) -> Checked:
-    """Policy and static checks: whether it applies and parses, and what it changes."""
+    """Policy and static checks: does it apply, parse, define its names; and what it changes."""
     verdict = check_patch(candidate.patch)
     if not verdict.ok:
         return Checked(_nothing(candidate, verdict, verdict.refused[0]))
@@ -113,7 +113,11 @@ async def check(candidate: Candidate, bench: Bench) -> Checked:
     if not checked.applies:
         return Checked(_nothing(candidate, verdict, checked.note))
     patch = without_paths(candidate.patch, list(filter(judges, paths(candidate.patch))))
-    edit = await _edit(patch, checked)
+    fix = without_paths(patch, litter(patch))
+    edit = await edit_of(fix, checked.before, checked.after)
+    if not edit.key:  # files left lying about count only when there is nothing else
+        edit = await edit_of(patch, checked.before, checked.after)
+    undefined = await undefined_names(checked, paths(fix), bench.source)
     seen = Evidence(
         candidate=candidate.id,
         policy=verdict,
@@ -125,8 +129,9 @@ async def check(candidate: Candidate, bench: Bench) -> Checked:
         excluded=bench.excluded,
         reproductions=_unknown(bench),
         note=checked.note,
+        undefined=undefined,
     )
-    runs = checked.parses and bool(edit.key)
+    runs = checked.parses and bool(edit.key) and not undefined
     return Checked(seen, patch, runs_as(patch, checked.after)) if runs else Checked(seen)
 
 
@@ -242,10 +247,3 @@ def _nothing(candidate: Candidate, verdict: PolicyVerdict, note: str) -> Evidenc
     except PatchError:
         lines = 0
     return Evidence(candidate.id, verdict, False, False, changed_lines=lines, note=note)
-
-
-async def _edit(source_patch: str, checked: StaticCheck) -> Edit:
-    """What the patch changes; files left lying about count only when there is nothing else."""
-    fix = without_paths(source_patch, litter(source_patch))
-    edit = await edit_of(fix, checked.before, checked.after)
-    return edit if edit.key else await edit_of(source_patch, checked.before, checked.after)

@@ -14,7 +14,7 @@ from pipeline.index.store.packing import unpack_parsed
 from pipeline.index.worker import Job
 from pipeline.index.workers import parse_one
 
-__all__ = ["MAX_BYTES", "Unit", "enclosing", "language_of", "parses", "units"]
+__all__ = ["MAX_BYTES", "Unit", "enclosing", "language_of", "parses", "undefined", "units"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,22 @@ def enclosing(found: Iterable[Unit], line: int) -> Unit | None:
 async def parses(path: str, text: str) -> bool | None:
     """Whether the text is free of syntax errors; None when the language is unknown, the text is
     huge or takes too much. Python is judged by the running interpreter's own front end."""
-    job = Job("", path, text.encode("utf-8", "surrogateescape"), only_check=True)
+    job = Job("", path, text.encode("utf-8", "surrogateescape"), only="syntax")
     if spec_of(path) is None or len(job.data) > MAX_BYTES:
         return None
     return (await asyncio.to_thread(parse_one, job)).clean
+
+
+async def undefined(path: str, text: str) -> frozenset[str]:
+    """Names that the text uses and that certainly nothing defines; Python's only.
+
+    None of them when the text does not parse, is huge or takes too much. What defines a name from
+    another file (`builtins.name = …`) is not looked at.
+    """
+    job = Job("", path, text.encode("utf-8", "surrogateescape"), only="names")
+    if spec_of(path) is None or len(job.data) > MAX_BYTES:
+        return frozenset()
+    return (await asyncio.to_thread(parse_one, job)).undefined
 
 
 def _is_method(name: str, kind: str, classes: set[str]) -> bool:

@@ -7,6 +7,7 @@ import resource
 import sys
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
+from typing import Literal
 
 from pipeline.index.languages import spec_of
 from pipeline.index.languages.reader import TimeOut, parses
@@ -24,18 +25,19 @@ UNREADABLE = frozenset({"binary", "LFS pointer"})
 class Job:
     """One blob to parse; `path` chooses the language and lends its words to the full text.
 
-    With `only_check` nothing is kept: the result says whether the text is free of syntax errors.
+    With `only` nothing is kept: the result says whether the text is free of syntax errors, or which
+    names nothing in it defines.
     """
 
     blob: str
     path: str
     data: bytes
-    only_check: bool = False
+    only: Literal["", "syntax", "names"] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the store keeps of a blob, ready to be written; `clean` is set by `only_check` alone."""
+    """What the store keeps of a blob, ready to be written; `only` sets `clean` or `undefined`."""
 
     blob: str
     language: str
@@ -45,12 +47,15 @@ class Result:
     path_words: str
     pieces: tuple[Piece, ...]
     clean: bool | None = None
+    undefined: frozenset[str] = frozenset()
 
 
 def result_of(job: Job, deadline_s: float) -> Result:
     """Parse one blob and cut it into searchable pieces, or only check it."""
-    if job.only_check:
+    if job.only == "syntax":
         return replace(packed(job, ParsedFile("", 0)), clean=_is_clean(job, deadline_s))
+    if job.only == "names":
+        return replace(packed(job, ParsedFile("", 0)), undefined=_undefined(job))
     parsed = parse(job.path, job.data, deadline_s)
     text = "" if parsed.degraded in UNREADABLE else text_of(job.data)
     return packed(job, parsed, tuple(pieces(parsed, text)) if text else ())
@@ -66,6 +71,13 @@ def _is_clean(job: Job, deadline_s: float) -> bool | None:
         )
     except (TimeOut, MemoryError):
         return None
+
+
+def _undefined(job: Job) -> frozenset[str]:
+    spec = spec_of(job.path)
+    if spec is None or spec.undefined is None:
+        return frozenset()
+    return spec.undefined(job.path, job.data.decode("utf-8", "surrogateescape"))
 
 
 def packed(job: Job, parsed: ParsedFile, found: tuple[Piece, ...] = ()) -> Result:

@@ -39,7 +39,8 @@ class Spec:
     belong to it (`export`, decorators), `attributes` those of siblings before it. `rename` tidies
     a definition's name, `imports` turns one match into imports. `is_test` tells test files by
     name. `own` reads a text without tree-sitter, None when it cannot; `compiles` judges
-    syntax in place of the grammar, which is lenient.
+    syntax in place of the grammar, which is lenient. `undefined` finds names in the text of a path
+    that nothing defines.
     """
 
     name: str
@@ -53,3 +54,4 @@ class Spec:
     is_test: Callable[[str], bool] = _never
     own: Callable[[str], Found | None] | None = None
     compiles: Callable[[str], bool] | None = None
+    undefined: Callable[[str, str], frozenset[str]] | None = None

@@ -81,6 +81,7 @@ def test_ids_have_a_natural_order() -> None:
         ({"policy": PolicyVerdict(("a.py: no.",))}, "policy"),
         ({"applies": False, "key": ""}, "apply"),
         ({"parses": False}, "parse"),
+        ({"undefined": ("np (a.py)", "pd (a.py)")}, "nothing defines: np (a.py), pd (a.py)."),
         ({"key": ""}, "comments"),
         ({"regression_ran": False}, "no verdict"),
         ({"regression_ran": False, "note": "The suite printed without end."}, "without end"),

@@ -29,6 +29,7 @@ async def test_a_pool_in_which_everything_fails(bench: MakeSetting) -> None:
         candidate("G3", shop("def total(:\n")),
         candidate("L1.1", make_patch({}, {".github/workflows/x.yml": "a\n"})),
         candidate("L1.2", shop("# nothing\n" + SHOP)),
+        candidate("L2.1", shop(TOTAL + "\n\ndef more():\n    return np.inf\n")),
         candidate("S1", shop("import os\n\nos._exit(0)\n" + TOTAL)),
     ]
     setting = bench()
@@ -44,6 +45,7 @@ async def test_a_pool_in_which_everything_fails(bench: MakeSetting) -> None:
         "G3": "does not parse",
         "L1.1": "refuses it",
         "L1.2": "nothing but comments",
+        "L2.1": "nothing defines: np (shop.py)",
         "S1": "gave no verdict on it: it left no report",
     }
     assert {name for name in expected if expected[name] in said[name]} == set(expected)

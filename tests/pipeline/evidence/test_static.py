@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.evidence.static import static_check
+from pipeline.evidence.static import static_check, undefined_names
 from tests.fakes import MemorySource
 from tests.pipeline.evidence.small_repository import FILES, make_patch
 
@@ -54,3 +54,24 @@ async def test_a_file_that_stops_parsing_is_named(
     assert checked.applies
     assert checked.parses is parses
     assert parses or path in checked.note
+
+
+@pytest.mark.parametrize(
+    ("files", "after", "found"),
+    [
+        ({"a.py": "x = 1\n"}, "x = np.array([1])\n", ("np (a.py)",)),
+        ({}, "x = np.array([1])\n", ("np (a.py)",)),
+        ({"a.py": "x = np.zeros(1)\n"}, "x = np.array([1])\n", ()),
+        ({"a.py": "x = 1\n"}, "x = 2\n", ()),
+        ({"a.py": "x = 1\n", "b.py": "import builtins\nbuiltins.np = 1\n"}, "x = np\n", ()),
+        ({"a.py": "x = 1\n", "b.py": "import builtins\n"}, "x = np\n", ("np (a.py)",)),
+    ],
+)
+async def test_names_that_a_patch_leaves_undefined(
+    files: dict[str, str], after: str, found: tuple[str, ...]
+) -> None:
+    """Not what the base uses in the same way, and not what some file makes a built-in name."""
+    source = MemorySource(files)
+    checked = await static_check(make_patch(files, {"a.py": after}), source)
+    assert await undefined_names(checked, ["a.py"], source) == found
+    assert await undefined_names(checked, [], source) == ()

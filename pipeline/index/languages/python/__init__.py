@@ -5,6 +5,7 @@ from importlib.resources import files
 from tree_sitter_python import language
 
 from pipeline.index.languages.python.reader import compiles, read
+from pipeline.index.languages.python.undefined import undefined
 from pipeline.index.languages.spec import Spec
 
 
@@ -24,5 +25,6 @@ SPECS = (
         is_test=_is_test,
         own=read,
         compiles=compiles,
+        undefined=undefined,
     ),
 )
