@@ -53,7 +53,7 @@ def key_of(settings: Settings) -> str:
 
 def caps_of(settings: Settings) -> Caps:
     """What a run may use besides its money; raises RoleUnknown."""
-    return Caps(settings.tokens, read_shares(settings.shares))
+    return Caps(settings.tokens, read_shares(settings.shares), settings.item_share)
 
 
 def lone_traffic(settings: Settings) -> Traffic:

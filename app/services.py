@@ -160,6 +160,7 @@ def run_config(settings: Settings) -> RunConfig:
         "selector_turns": settings.selector_turns,
         "test_budget_s": settings.test_budget_minutes * 60,
         "max_parallel": settings.max_parallel,
+        "item_minutes": settings.item_minutes,
         "context_tokens": settings.context_tokens or context_tokens(asked_models(settings)),
     }
     return from_json(RunConfig, said)

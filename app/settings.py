@@ -83,6 +83,7 @@ class Settings:
     planner_turns: int = 60  # PRISM_PLANNER_TURNS
     coder_turns: int = 80  # PRISM_CODER_TURNS
     selector_turns: int = 30  # PRISM_SELECTOR_TURNS
+    item_minutes: float = 30.0  # PRISM_ITEM_MINUTES: of one agent
     context_tokens: int = 0  # PRISM_CONTEXT_TOKENS: of an agent's call; 0 = as the models allow
     record: bool = True  # PRISM_RECORD: yes | no: texts of model calls and tools in the ledger
     record_days: float = 30.0  # PRISM_RECORD_DAYS: how long they stay
@@ -92,6 +93,7 @@ class Settings:
     budget_usd: float = 5.0  # PRISM_BUDGET_USD: per run
     tokens: int = 0  # PRISM_TOKENS: per run, in and out together; 0 = no limit
     shares: str = ""  # PRISM_SHARES: JSON {stage or role: share of the budget}
+    item_share: float = 0.3  # PRISM_ITEM_SHARE: of the budget, for one item
     provider: str = "anthropic"  # PRISM_PROVIDER: anthropic | bedrock | vertex
     anthropic_api_key: str = field(default="", repr=False)  # ANTHROPIC_API_KEY
     anthropic_base_url: str = "https://api.anthropic.com"  # ANTHROPIC_BASE_URL
@@ -192,6 +194,7 @@ def _model(get: "_Reader", default: Settings) -> dict[str, Any]:
     return {
         "tokens": int(get.number("PRISM_TOKENS", default.tokens, none=0)),
         "shares": get.text("PRISM_SHARES"),
+        "item_share": get.number("PRISM_ITEM_SHARE", default.item_share, most=1),
         "provider": get.choice("PRISM_PROVIDER", default.provider, kinds),
         "anthropic_api_key": get.text("ANTHROPIC_API_KEY"),
         "anthropic_base_url": get.text("ANTHROPIC_BASE_URL", default.anthropic_base_url),
@@ -229,6 +232,7 @@ def _method(get: "_Reader", default: Settings) -> dict[str, Any]:
         "planner_turns": get.whole("PRISM_PLANNER_TURNS", default.planner_turns, 2),
         "coder_turns": get.whole("PRISM_CODER_TURNS", default.coder_turns, 2),
         "selector_turns": get.whole("PRISM_SELECTOR_TURNS", default.selector_turns, 2),
+        "item_minutes": get.number("PRISM_ITEM_MINUTES", default.item_minutes),
         "context_tokens": int(get.number("PRISM_CONTEXT_TOKENS", default.context_tokens, none=0)),
         "test_budget_minutes": get.number("PRISM_TEST_BUDGET_MINUTES", default.test_budget_minutes),
     }
@@ -304,7 +308,12 @@ class _Reader:
         return value
 
     def number(
-        self, name: str, default: float, least: float = 0.0, none: float | None = None
+        self,
+        name: str,
+        default: float,
+        least: float = 0.0,
+        none: float | None = None,
+        most: float = math.inf,
     ) -> float:
         """The number; `none` is the one allowed value that is not above 0."""
         raw = self.text(name)
@@ -316,6 +325,8 @@ class _Reader:
             raise SettingsError(f"{name} must be a number greater than 0, not {raw!r}.")
         if value < least:
             raise SettingsError(f"{name} must be at least {least:g}, not {raw}.")
+        if value > most:
+            raise SettingsError(f"{name} must be at most {most:g}, not {raw}.")
         return value
 
     def whole(self, name: str, default: int, least: int) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import get_args
 
-from pipeline.errors import BudgetExhausted, RoleUnknown
+from pipeline.errors import BudgetExhausted, ItemShareUsed, RoleUnknown
 from pipeline.model.roles import known_roles
 from pipeline.services import PipelineStage
 
@@ -14,24 +14,35 @@ _CENT_FRACTION = 1e-9  # sums of floats: never refuse a call for the last bit
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """`tokens` in and out together, 0 for no limit. `shares` of the money by stage or role."""
+    """`tokens` in and out together, 0 for no limit. `shares` of the money by stage or role.
+
+    `item_share` of the money is for any one item.
+    """
 
     tokens: int = 0
     shares: Mapping[str, float] = field(default_factory=dict)
+    item_share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """Money and tokens of calls of one role in one stage, settled or reserved."""
+    """Money and tokens of calls of one role in one stage, settled or reserved.
+
+    `item` is the `stage/item` they were made for, "" where that makes no difference.
+    """
 
     stage: str
     role: str
     usd: float
     tokens: int = 0
+    item: str = ""
 
 
 def require_room(limit_usd: float, caps: Caps, committed: Iterable[Amount], wanted: Amount) -> None:
-    """Raise BudgetExhausted unless what is wanted fits beside what is committed."""
+    """Raise BudgetExhausted unless what is wanted fits beside what is committed.
+
+    ItemShareUsed when it is only too much for the item that wants it.
+    """
     rows = list(committed)
     spent = sum(row.usd for row in rows)
     if spent + wanted.usd > limit_usd + _CENT_FRACTION:
@@ -51,6 +62,15 @@ def require_room(limit_usd: float, caps: Caps, committed: Iterable[Amount], want
                 f"The share of {name} in the budget, ${share_usd:.2f}, is used up "
                 f"(${used:.2f} spent).",
             )
+
+    share_usd = caps.item_share * limit_usd
+    used = sum(row.usd for row in rows if row.item == wanted.item)
+    if caps.item_share < 1 and wanted.item and used + wanted.usd > share_usd + _CENT_FRACTION:
+        raise ItemShareUsed(
+            share_usd,
+            used,
+            f"Its share of the budget, ${share_usd:.2f}, is used up (${used:.2f} spent).",
+        )
 
 
 def read_shares(text: str) -> dict[str, float]:

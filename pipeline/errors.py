@@ -2,6 +2,7 @@
 
 PipelineError
 ├── BudgetExhausted     the next call does not fit into the run's budget
+│   └── ItemShareUsed       it does not fit into what one item may use of it
 ├── ModelError
 │   ├── ModelRejected   key, model name or request refused: trying again is useless
 │   │   ├── PromptTooLong   this conversation does not fit into the model's context any more
@@ -34,6 +35,10 @@ class BudgetExhausted(PipelineError):
         super().__init__(reason or used)
         self.limit_usd = limit_usd
         self.spent_usd = spent_usd
+
+
+class ItemShareUsed(BudgetExhausted):
+    """One item has had its share of the budget; the others go on."""
 
 
 class ModelError(PipelineError):

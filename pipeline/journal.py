@@ -9,6 +9,7 @@ import json
 import logging
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from pipeline.caps import Amount, Caps, require_room
@@ -46,6 +47,12 @@ def read_events(text: str) -> Iterator[dict[str, Json]]:
 def _line(event: dict[str, Json]) -> str:
     """ASCII: a diff may hold bytes that are no UTF-8, and texts other ends of lines."""
     return json.dumps(event, separators=(",", ":")) + "\n"
+
+
+def _amount(reserve: dict[str, Json]) -> Amount:
+    stage, _, rest = reserve["address"].partition("/")
+    usd, tokens = reserve["usd"], reserve.get("tokens", 0)
+    return Amount(stage, reserve.get("role", ""), usd, tokens, f"{stage}/{rest.partition('/')[0]}")
 
 
 class JsonLinesJournal:
@@ -109,7 +116,7 @@ class JsonLinesJournal:
     ) -> int:
         """See Budget.reserve."""
         committed = (*self._settled, *self._open.values())
-        wanted = Amount(address.stage, role, worst_usd, tokens)
+        wanted = Amount(address.stage, role, worst_usd, tokens, address.of)
         require_room(self._limit_usd, self._caps, committed, wanted)
         handle = self._handles + 1
         self._write(
@@ -162,7 +169,7 @@ class JsonLinesJournal:
 
     def _settle(self, reserved: Amount, usage: Usage, tokens: int) -> None:
         stage = reserved.stage
-        self._settled.append(Amount(stage, reserved.role, usage.cost_usd, tokens))
+        self._settled.append(replace(reserved, usd=usage.cost_usd, tokens=tokens))
         self._stages[stage] = add_usage(self._stages.get(stage, Usage()), usage)
 
     def _write(self, event: dict[str, Json]) -> None:
@@ -186,9 +193,7 @@ class JsonLinesJournal:
                 self._outputs[event["item"]] = event["output"]
             case "reserve":
                 self._handles = max(self._handles, event["handle"])
-                stage = event["address"].partition("/")[0]
-                amount = Amount(stage, event.get("role", ""), event["usd"], event.get("tokens", 0))
-                self._open[event["handle"]] = amount
+                self._open[event["handle"]] = _amount(event)
             case "settle":
                 usage = from_json(Usage, event["usage"])
                 reserved = self._open.pop(event["handle"], Amount("", "", 0.0))

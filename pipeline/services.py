@@ -36,6 +36,11 @@ class CallAddress:
     turn: str
     attempt: int = 1
 
+    @property
+    def of(self) -> str:
+        """The item's name in the journal."""
+        return f"{self.stage}/{self.item}"
+
     def __str__(self) -> str:
         return f"{self.stage}/{self.item}/{self.turn}"
 
@@ -116,7 +121,8 @@ class Budget(Protocol):
     ) -> int:
         """Set `worst_usd` and `tokens` (in and out) aside for a role; returns a handle.
 
-        Raises BudgetExhausted when it is too much for the run, the stage or the role.
+        Raises BudgetExhausted when it is too much for the run, the stage or the role,
+        ItemShareUsed when it is for the item of the address.
         """
 
     async def settle(self, handle: int, usage: Usage, stop_reason: str) -> None:
@@ -168,7 +174,8 @@ class RunConfig:
     `contrast`: how many of ⟨R, E, M, C⟩ must differ, M and one more ("major") or "all4".
     `synthesis_scope`: whether a synthesis sees all plans ("cross") or those of its own branch.
     `branch_weights`: the weights of g and h, 1 : 1 ("page") or 0.3 : 0.7 ("code").
-    `context_tokens`: the longest conversation an agent sends, see `pipeline.agent.compaction`.
+    `context_tokens`: the longest conversation an agent sends, see `pipeline.agent.compaction`,
+    `item_minutes` how long it may work.
     `test_budget_s`: a suite that takes longer on the base is run in part, nearest tests first
     (0.0 = always all of it).
     """
@@ -188,6 +195,7 @@ class RunConfig:
     coder_turns: int = 80
     selector_turns: int = 30
     context_tokens: int = CONTEXT_TOKENS
+    item_minutes: float = 30.0
     max_parallel: int = 4
     max_parallel_tests: int = 2
     require_tests: bool = False

@@ -126,8 +126,8 @@ class Candidate:
 
     `id` is G1…, L1.1…, S1…; `parents` the ids its plan came from. `patch` is the source patch
     without reproduction files ("" when the coder left nothing). `exit_status` says how the
-    coder ended: submitted, turns, budget, malformed, refused, stuck, context, error; `ended_by` why
-    it was ended, in words. `synthesis` says how an integrated plan came about.
+    coder ended: error, or as `pipeline.agent.loop.ExitStatus` has it; `ended_by` why, in words.
+    `synthesis` says how an integrated plan came about.
     """
 
     id: str

@@ -19,7 +19,7 @@ from emulator.model.server import create_app
 from emulator.serving import serving
 from pipeline.errors import BudgetExhausted
 from pipeline.model.gateway import AnthropicModel
-from pipeline.services import CallAddress
+from pipeline.services import Budget, CallAddress
 from pipeline.values import Usage
 from sandbox.base import Command, ExecResult, TestRun
 from sandbox.errors import FileNotFound, NotAllowed
@@ -216,7 +216,7 @@ def emulated_model(script: Mapping[str, Any]) -> Iterator[str]:
 
 @asynccontextmanager
 async def scripted_model(
-    script: Mapping[str, Any], budget: MemoryBudget | None = None
+    script: Mapping[str, Any], budget: Budget | None = None
 ) -> AsyncIterator[AnthropicModel]:
     """The real gateway against an emulator that plays `script`; retries pause for milliseconds."""
     with emulated_model(script) as url:

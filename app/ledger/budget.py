@@ -48,7 +48,7 @@ class SqlBudget:
         """
         if not math.isfinite(worst_usd) or worst_usd < 0:
             raise ValueError(f"A reservation must be an amount in dollars, not {worst_usd!r}.")
-        wanted = Amount(address.stage, role, worst_usd, tokens)
+        wanted = Amount(address.stage, role, worst_usd, tokens, address.of)
         return await _reserve(self, address, request_hash, wanted)
 
     async def settle(self, handle: int, usage: Usage, stop_reason: str) -> None:
@@ -110,7 +110,7 @@ async def _reserve(
         room: BudgetExhausted | None = None
         handle = 0
         try:
-            committed = await _committed(conn, budget.run_id)
+            committed = await _committed(conn, budget.run_id, wanted.item)
             require_room(owned.budget_usd, budget.caps, committed, wanted)
         except BudgetExhausted as error:
             room = error  # raised after the commit: what was lost stays settled
@@ -169,17 +169,21 @@ async def _lose_earlier_attempts(conn: AsyncConnection, run_id: str, address: Ca
     await conn.execute(statement)
 
 
-async def _committed(conn: AsyncConnection, run_id: str) -> list[Amount]:
-    """Everything settled or set aside, summed by stage and role; lost calls as reserved."""
+async def _committed(conn: AsyncConnection, run_id: str, item: str) -> list[Amount]:
+    """Everything settled or set aside, lost calls as reserved.
+
+    Summed by stage and role, apart for one item and all others.
+    """
+    is_its = case((call.c.address.startswith(f"{item}/", autoescape=True), item), else_="")
     used = call.c.input_tokens + call.c.output_tokens
     usd = case((call.c.state == "open", call.c.reserved_usd), else_=call.c.cost_usd)
     tokens = case((call.c.state == "done", used), else_=call.c.reserved_tokens)
     statement = (
-        select(call.c.stage, call.c.role, func.sum(usd), func.sum(tokens))
+        select(call.c.stage, call.c.role, func.sum(usd), func.sum(tokens), is_its)
         .where(call.c.run_id == run_id)
-        .group_by(call.c.stage, call.c.role)
+        .group_by(call.c.stage, call.c.role, is_its)
     )
     return [
-        Amount(stage, role, float(cost), int(count))
-        for stage, role, cost, count in await conn.execute(statement)
+        Amount(stage, role, float(cost), int(count), its)
+        for stage, role, cost, count, its in await conn.execute(statement)
     ]

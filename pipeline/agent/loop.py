@@ -7,27 +7,38 @@ from itertools import pairwise
 from typing import Literal
 
 from pipeline.agent.compaction import Window
-from pipeline.agent.limits import AgentLimits
+from pipeline.agent.limits import AgentLimits, Clock, TimeUp
 from pipeline.agent.roles import AgentRole
 from pipeline.agent.stuck import LONGEST, Warned, circle_in, warning
 from pipeline.agent.tool import Observation, Tool
 from pipeline.agent.transcript import Transcript, Turn
-from pipeline.errors import BudgetExhausted, MalformedAnswer, ModelRefused, PromptTooLong
+from pipeline.errors import (
+    BudgetExhausted,
+    ItemShareUsed,
+    MalformedAnswer,
+    ModelRefused,
+    PromptTooLong,
+)
 from pipeline.model.wire import sent_back, tokens_in, tool_calls
 from pipeline.prompts.render import render
 from pipeline.records import tool_data
 from pipeline.services import CallAddress, Json, Model, ModelReply, ModelRequest, Recorder, ToolSpec
 
-ExitStatus = Literal["submitted", "turns", "budget", "malformed", "refused", "stuck", "context"]
+ExitStatus = Literal[
+    "submitted", "turns", "time", "budget", "share", "malformed", "refused", "stuck", "context"
+]
 
 MAX_MALFORMED = 3
 MAX_TOKENS = 8192
-_ENDED: dict[type[Exception], ExitStatus] = {
+_ENDED: dict[type[Exception], ExitStatus] = {  # the first that fits
+    TimeUp: "time",
+    ItemShareUsed: "share",
     BudgetExhausted: "budget",
     ModelRefused: "refused",
     PromptTooLong: "context",
     MalformedAnswer: "malformed",
 }
+_FINISH = "finish and hand in what you have."
 LAST_CALL = 5  # turns left when the agent is told to come to an end
 
 
@@ -60,19 +71,21 @@ async def run_agent(
     that were cut off, empty or called no valid tool are answered with what is wrong; three in a
     row end the run. One that goes round in circles is warned, and ended when it goes on. What
     outgrows the model's context is sent in short, see `compaction`.
-    Limits are outcomes: budget, refusal, a full context and an answer that cannot be read end the
-    run with their status, and the workspace keeps what was done. Other model errors and a lost
-    workspace are raised.
+    Limits are outcomes: time, budget, the item's share of it, refusal, a full context and an answer
+    that cannot be read end the run with their status, and the workspace keeps what was done. A tool
+    at work is never interrupted. Other model errors and a lost workspace are raised.
     """
     toolbox = {tool.spec.name: tool for tool in tools}
     system, specs = render(role.prompt).system, tuple(tool.spec for tool in tools)
     window = Window(limits.context_tokens, _fixed_tokens(system, specs))
-    watch, max_tokens = _Watch(len(transcript.turns)), MAX_TOKENS
+    clock, max_tokens = Clock(limits.seconds), MAX_TOKENS
+    watch = _Watch(len(transcript.turns), clock)
     for number in range(limits.turns):
         address = replace(at, turn=f"{at.turn}{number}")
         request = ModelRequest(address, role.name, system, (), specs, max_tokens=max_tokens)
         try:
-            reply, window = await _answered(model, request, transcript, window)
+            async with clock.running():
+                reply, window = await _answered(model, request, transcript, window)
         except tuple(_ENDED) as error:
             return AgentRun(transcript, None, _ended_by(error), number, _reason(error))
         step = await _act(reply, toolbox)
@@ -80,16 +93,12 @@ async def run_agent(
         transcript = transcript.extend(step.turn)
         if step.output is not None:
             return AgentRun(transcript, step.output, "submitted", number + 1)
-        ended, told = watch.see(step, transcript)
+        ended, told = watch.see(step, transcript, limits.turns - number - 1)
         if ended is not None:
             return AgentRun(transcript, None, ended, number + 1, told)
         if told:
             transcript = transcript.append(told)
         max_tokens = MAX_TOKENS * 2 if reply.stop_reason == "max_tokens" else MAX_TOKENS
-        if limits.turns - number - 1 == LAST_CALL:
-            transcript = transcript.append(
-                f"Only {LAST_CALL} turns are left: finish and hand in what you have."
-            )
     return AgentRun(
         transcript, None, "turns", limits.turns, f"its {limits.turns} turns are used up"
     )
@@ -135,26 +144,36 @@ class _Step:
 
 @dataclass(slots=True)
 class _Watch:
-    """Counts malformed answers and sees circles; what was before turn `start` is another's."""
+    """Sees when to warn an agent, and when to end it; what was before turn `start` is another's."""
 
     start: int
+    clock: Clock
     malformed: int = 0
     warned: Warned = field(default_factory=Warned)
+    is_late: bool = False
 
-    def see(self, step: _Step, transcript: Transcript) -> tuple[ExitStatus | None, str]:
-        """How the agent is ended and why; or None and what it is to be told, "" for nothing."""
+    def see(self, step: _Step, transcript: Transcript, left: int) -> tuple[ExitStatus | None, str]:
+        """How the agent is ended and why; or None and what it is to be told, "" for nothing.
+
+        `left` is the number of turns to come.
+        """
         turn = len(transcript.turns)
         circle = circle_in(transcript.turns[max(self.start, turn - LONGEST) :])
         self.malformed = self.malformed + 1 if step.malformed else 0
         if self.malformed >= MAX_MALFORMED:
             said = f"{MAX_MALFORMED} answers in a row called no tool as it must be"
             return "malformed", circle or said
-        if not circle:
-            return None, ""
-        if self.warned.is_final(turn):
+        if circle and self.warned.is_final(turn):
             return "stuck", f"{circle}, and a warning did not help"
-        self.warned = self.warned.again(turn)
-        return None, warning(circle)
+        told = [warning(circle)] if circle else []
+        if circle:
+            self.warned = self.warned.again(turn)
+        if left == LAST_CALL:
+            told.append(f"Only {LAST_CALL} turns are left: {_FINISH}")
+        if not self.is_late and self.clock.is_short():
+            self.is_late = True
+            told.append(f"Little time is left: {_FINISH}")
+        return None, "\n".join(told)
 
 
 async def _act(reply: ModelReply, toolbox: dict[str, Tool]) -> _Step:

@@ -8,7 +8,13 @@ from pipeline.agent.limits import limits_of
 from pipeline.agent.loop import run_agent
 from pipeline.agent.roles import PLANNER
 from pipeline.agent.transcript import Transcript, cut
-from pipeline.errors import BudgetExhausted, MalformedAnswer, ModelRefused, PromptTooLong
+from pipeline.errors import (
+    BudgetExhausted,
+    ItemShareUsed,
+    MalformedAnswer,
+    ModelRefused,
+    PromptTooLong,
+)
 from pipeline.explore.state import Exploration, Explored
 from pipeline.model.wire import tool_calls
 from pipeline.prompts.blocks import issue_block
@@ -71,6 +77,8 @@ async def explored_plan(
     """What `work` explored, or an empty result that says why: one sample lost is no error."""
     try:
         return await work
+    except ItemShareUsed as error:
+        status, why = "share", str(error)
     except BudgetExhausted as error:
         status, why = "budget", str(error)
     except ModelRefused:

@@ -57,6 +57,10 @@ def test_a_private_key_is_read_from_a_file(tmp_path: Path) -> None:
         ("PRIVATE_KEY", "nonsense"),
         ("PRIVATE_KEY_PATH", "/does/not/exist.pem"),
         ("GHE_PROTOCOL", "ftp"),
+        ("PRISM_ITEM_SHARE", "1.5"),
+        ("PRISM_ITEM_SHARE", "0"),
+        ("PRISM_ITEM_MINUTES", "-1"),
+        ("PRISM_CONTEXT_TOKENS", "many"),
     ],
 )
 def test_a_wrong_value_is_refused_by_name(name: str, value: str) -> None:

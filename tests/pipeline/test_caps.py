@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.caps import Amount, Caps, read_shares, require_room
-from pipeline.errors import BudgetExhausted, RoleUnknown
+from pipeline.errors import BudgetExhausted, ItemShareUsed, RoleUnknown
 
 AMOUNTS = st.builds(
     Amount,
@@ -13,8 +13,9 @@ AMOUNTS = st.builds(
     st.sampled_from(["planner", "coder", "judge"]),
     st.floats(0, 2),
     st.integers(0, 1000),
+    st.sampled_from(["global/G1", "code/G1", "code/G2"]),
 )
-CAPS = Caps(3000, {"code": 0.5, "judge": 0.1, "planner": 0.4})
+CAPS = Caps(3000, {"code": 0.5, "judge": 0.1, "planner": 0.4}, 0.3)
 
 
 @given(st.lists(AMOUNTS, max_size=30))
@@ -32,6 +33,8 @@ def test_what_was_let_in_never_exceeds_any_cap(wanted: list[Amount]) -> None:
     for name, share in CAPS.shares.items():
         part = sum(each.usd for each in let_in if name in {each.stage, each.role})
         assert part <= share * 5.0 + 1e-6
+    for item in {each.item for each in let_in}:
+        assert sum(each.usd for each in let_in if each.item == item) <= 0.3 * 5.0 + 1e-6
 
 
 def test_each_limit_says_which_it_is() -> None:
@@ -45,6 +48,16 @@ def test_each_limit_says_which_it_is() -> None:
         require_room(5.0, shares, [Amount("code", "coder", 2.0)], Amount("code", "coder", 0.6))
     with pytest.raises(BudgetExhausted, match="share of judge"):
         require_room(5.0, shares, [], Amount("synthesis", "judge", 0.6))
+
+
+def test_one_item_has_its_share_and_leaves_the_rest() -> None:
+    """What others spent does not count, and the error tells that only this item ends."""
+    committed = [Amount("code", "coder", 1.0, item="code/G1"), Amount("code", "coder", 2.0)]
+    wanted = Amount("code", "coder", 0.6, item="code/G1")
+    with pytest.raises(ItemShareUsed, match=r"share of the budget, \$1\.50, .* \(\$1\.00 spent"):
+        require_room(5.0, Caps(item_share=0.3), committed, wanted)
+    require_room(5.0, Caps(item_share=0.3), committed, Amount("code", "coder", 0.6, item="code/G2"))
+    require_room(5.0, Caps(), committed, wanted)
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"code": "x"}', '{"code": 0}', '{"code": 1.5}', "3"])

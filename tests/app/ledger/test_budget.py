@@ -17,7 +17,7 @@ from app.ledger.errors import Fenced, LedgerError
 from app.ledger.runs import Claim, NewRun
 from app.ledger.tables import call
 from pipeline.caps import Caps
-from pipeline.errors import BudgetExhausted
+from pipeline.errors import BudgetExhausted, ItemShareUsed
 from pipeline.services import Budget, CallAddress
 from pipeline.values import Usage
 
@@ -67,6 +67,19 @@ async def test_tokens_and_shares_are_limits_too(ledger: AsyncEngine, claim: Clai
     with pytest.raises(BudgetExhausted, match="share of judge"):
         await budget.reserve(judge, "h", 0.51, role="judge")
     await budget.reserve(judge, "h", 0.5, role="judge")
+
+
+async def test_one_item_has_its_share(ledger: AsyncEngine, claim: Claim) -> None:
+    """Settled or open, in whatever role and attempt; an item whose name begins alike is another."""
+    budget = SqlBudget(ledger, claim.run.id, claim.epoch, Caps(item_share=0.3))
+    handle = await budget.reserve(CallAddress("code", "L1.1", "0"), "h", 1.4, role="coder")
+    await budget.settle(handle, Usage(1, 100, 0, 10, 0.5), "end_turn")
+    await budget.reserve(CallAddress("code", "L1.1", "1", 2), "h", 0.9, role="judge")
+    with pytest.raises(ItemShareUsed, match=r"\$1\.50"):
+        await budget.reserve(CallAddress("code", "L1.1", "2"), "h", 0.2)
+    for other in ("L1", "L1_1", "L1.10"):
+        await budget.reserve(CallAddress("code", other, "0"), "h", 0.2)
+    await budget.reserve(CallAddress("local", "L1.1", "0"), "h", 0.2)
 
 
 async def test_cost_is_told_by_stage(budget: SqlBudget) -> None:

@@ -1,5 +1,6 @@
 """The loop ends when it should, and no tool call stays without its result."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ from pipeline.agent.limits import AgentLimits
 from pipeline.agent.loop import AgentRun, run_agent
 from pipeline.agent.roles import CODER
 from pipeline.agent.transcript import Transcript
+from pipeline.caps import Caps
 from pipeline.errors import ModelRejected
-from pipeline.services import CallAddress
+from pipeline.journal import JsonLinesJournal
+from pipeline.services import Budget, CallAddress, ModelReply, ModelRequest
+from pipeline.values import Usage
 from tests.fakes import LocalWorkspace, MemoryBudget, scripted_model
 
 LIMITS = AgentLimits(20)
@@ -22,7 +26,7 @@ SUBMIT = call("submit", summary="s", status="fixed")
 async def play(
     turns: list[Any],
     folder: Path,
-    budget: MemoryBudget | None = None,
+    budget: Budget | None = None,
     limits: AgentLimits = LIMITS,
 ) -> AgentRun:
     """A coder that says `turns`."""
@@ -138,6 +142,51 @@ async def test_the_budget_ends_the_run_as_an_outcome(tmp_path: Path) -> None:
     assert 1 <= run.turns < 9
     assert (tmp_path / "w" / "b0.py").exists()
     assert (await budget.spent()).cost_usd < 0.14
+
+
+class Slow:
+    """A model that edits one file at once and never answers again."""
+
+    def __init__(self, answers: int) -> None:
+        self.left = answers
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        if not self.left:
+            await asyncio.Event().wait()
+        self.left -= 1
+        made = {**call("edit", path="b.py", new="y = 2\n", create=True), "id": "t"}
+        return ModelReply((made,), "tool_use", Usage(), "model")
+
+
+@pytest.mark.parametrize("answers", [0, 1])
+async def test_time_is_over_while_the_model_is_waited_for(answers: int, tmp_path: Path) -> None:
+    """An outcome with what was done so far; the wait is not sat out."""
+    workspace = LocalWorkspace(tmp_path / "w", {"a.py": "x = 1\n"})
+    tools, at = CODER.tools(workspace, None), CallAddress("code", "G1", "")
+    limits = AgentLimits(9, seconds=2.0)
+    run = await run_agent(Slow(answers), CODER, Transcript("Repair."), tools, at, limits)
+    assert (run.exit_status, run.output, run.turns) == ("time", None, answers)
+    assert run.reason == "its 0.0333 minutes are over"
+    assert (tmp_path / "w" / "b.py").exists() is bool(answers)
+
+
+async def test_a_tool_at_work_is_not_interrupted(tmp_path: Path) -> None:
+    """What it did is told and kept; the end comes at the next turn, after a word about it."""
+    sleeps = [call("shell", command="sleep 3; echo done")]
+    run = await play([sleeps, [SUBMIT]], tmp_path, limits=AgentLimits(9, seconds=3.0))
+    assert (run.exit_status, run.turns) == ("time", 1)
+    assert run.transcript.turns[0].user[0]["content"] == "(exit code 0)\ndone"
+    assert run.transcript.turns[0].user[1]["text"].startswith("Little time is left: finish")
+
+
+async def test_an_items_share_ends_it_as_an_outcome(tmp_path: Path) -> None:
+    """Another status than the run's budget: the other items go on."""
+    turns = [[call("edit", path=f"b{n}.py", new="y = 2\n", create=True)] for n in range(9)]
+    budget = JsonLinesJournal(tmp_path / "run.jsonl", 1.4, caps=Caps(item_share=0.1))
+    run = await play(turns, tmp_path, budget)
+    assert (run.exit_status, run.output) == ("share", None)
+    assert run.reason.startswith("Its share of the budget, $0.14, is used up")
+    assert (tmp_path / "w" / "b0.py").exists()
 
 
 async def test_a_refusal_ends_the_run_as_an_outcome(tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ async def test_a_small_budget_ends_in_a_vote_over_what_exists(
 
     spent = await JsonLinesJournal(tmp_path / "run.jsonl", 0.5).spent()
     assert spent.cost_usd <= 0.5
-    assert any("(budget)" in note for note in ran.decision.notes)
+    assert any("(budget: " in note for note in ran.decision.notes)
 
 
 async def test_a_refused_key_is_an_error_at_once(
