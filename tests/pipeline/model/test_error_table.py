@@ -1,13 +1,19 @@
 """What the model API can do wrong, one test for each row, against the emulated endpoint."""
 
 import asyncio
+import json
 import logging
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from emulator.model.scripted import call, say
+from pipeline.agent.loop import run_agent
+from pipeline.agent.roles import AgentRole
+from pipeline.agent.tool import make_tool
+from pipeline.agent.transcript import Transcript
 from pipeline.errors import (
     KeyRefused,
     MalformedAnswer,
@@ -23,7 +29,15 @@ from pipeline.services import CallAddress, ModelRequest, ToolSpec
 from tests.fakes import MemoryBudget, emulated_model, scripted_model
 from tests.pipeline.model.test_gateway import log, order
 
-AT = CallAddress("code", "G1", "0")
+
+@dataclass(frozen=True)
+class Place:
+    """Input of a tool."""
+
+    path: str
+    line: int
+
+
 TOOL = ToolSpec("view", "See.", {"type": "object"})
 SCRIPT = {"code/G1/0": [say("Done.")]}
 
@@ -88,17 +102,51 @@ async def test_a_fallback_stands_in_when_it_is_named_and_priced() -> None:
         AnthropicModel("k", "u", "claude-sonnet-4-6", "", MemoryBudget(), "r", fallback="gpt-9")
 
 
-@pytest.mark.parametrize("after", range(0, 1500, 150))
-async def test_an_answer_cut_anywhere_is_never_used(after: int) -> None:
+@pytest.mark.parametrize(
+    "step",
+    [pytest.param(130, id="here and there"), pytest.param(10, marks=pytest.mark.nightly)],
+)
+async def test_an_answer_cut_anywhere_is_never_used(step: int) -> None:
     """Every cut is discarded, charged at its reservation, and the call made once more."""
     budget = MemoryBudget()
     script = {"code/G1/0": [say("x" * 300), call("view", path="y" * 300)]}
+    cuts = range(0, 1500, step)
     async with scripted_model(script, budget) as model:
-        await order(model.base_url, "faults", kind="cut", after_bytes=after)
-        reply = await model.complete(request())
-    assert reply.content[1]["input"] == {"path": "y" * 300}
-    assert budget.settled[0][0].cost_usd == budget.reserved[0][1]
-    assert len(budget.settled) == 2
+        for after in cuts:
+            await order(model.base_url, "faults", kind="cut", after_bytes=after)
+            reply = await model.complete(request())
+            assert reply.content[1]["input"] == {"path": "y" * 300}
+    assert len(budget.settled) == 2 * len(cuts)
+    for lost in range(0, len(budget.settled), 2):
+        usage, stop = budget.settled[lost]
+        assert (usage.cost_usd, stop) == (budget.reserved[lost][1], "lost")
+
+
+async def test_a_call_cut_at_any_byte_is_not_carried_out() -> None:
+    """Half of its arguments may look whole; it is asked for again, with twice the room."""
+    done: list[Place] = []
+
+    async def look(arguments: Place) -> str:
+        done.append(arguments)
+        return "seen"
+
+    tool = make_tool("look", "Look.", Place, look)
+    role = AgentRole("coder", "coder", lambda workspace, code: (tool,))
+    whole = {"path": "ä.py", "line": 12}
+    raw, budget = json.dumps(whole), MemoryBudget()
+    script: dict[str, Any] = {}
+    for n in range(len(raw) + 1):
+        block = {"type": "tool_use", "name": "look", "input": raw[:n]}
+        script[f"code/G{n}/0"] = {"content": [block], "stop_reason": "max_tokens"}
+        script[f"code/G{n}/1"] = [call("look", **whole)]
+    async with scripted_model(script, budget) as model:
+        for n in range(len(raw) + 1):
+            at = CallAddress("code", f"G{n}", "")
+            run = await run_agent(model, role, Transcript("Repair."), (tool,), at, 2)
+            assert len(run.transcript.turns) == 2
+    assert done == [Place(**whole)] * (len(raw) + 1)
+    first, second = budget.reserved[0][1], budget.reserved[1][1]
+    assert second > 1.5 * first
 
 
 async def test_an_error_within_the_stream_is_an_overload() -> None:

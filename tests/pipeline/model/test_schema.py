@@ -4,8 +4,11 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pipeline.agent.finishing import PlanArguments
+from pipeline.agent.finishing import PlanArguments, SubmitArguments
+from pipeline.contest.tools import ChooseArguments
 from pipeline.model import verdicts
 from pipeline.model.schema import schema_of, validate
 from pipeline.model.verdicts import JudgeVerdict, RankVerdict
@@ -59,3 +62,21 @@ def test_problems_are_named(data: object, words: str) -> None:
     assert isinstance(found, str)
     assert words in found
     assert "order.5" not in found
+
+
+KINDS = [*VERDICTS, PlanArguments, SubmitArguments, ChooseArguments]
+NAMES = sorted({name for kind in KINDS for name in schema_of(kind)["properties"]})
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5)
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.sampled_from(KINDS), JSON)
+def test_whatever_is_handed_in_is_valid_or_said_to_be_wrong(kind: type, raw: Any) -> None:
+    """Fuzzed arguments of verdicts and last calls: a value or a sentence, never an error."""
+    found = validate(kind, raw)
+    assert isinstance(found, kind) or (isinstance(found, str) and found)

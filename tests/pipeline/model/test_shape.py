@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.model.prices import Price
 from pipeline.model.shape import is_same_model, oddity, read_usage
@@ -29,6 +31,20 @@ WORST = Usage(1, 1000, 0, 100, 0.002)
 def test_a_usage_that_cannot_be_is_none(reported: Any) -> None:
     """Missing, negative and what is no number."""
     assert read_usage(reported, PRICE, hour=False) is None
+
+
+NUMBERS = st.none() | st.integers() | st.floats() | st.text(max_size=3) | st.just({})
+FIELDS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation")
+
+
+@given(st.dictionaries(st.sampled_from(FIELDS), NUMBERS), st.booleans(), NUMBERS)
+def test_whatever_is_reported_is_a_usage_or_none(reported: Any, hour: bool, model: Any) -> None:
+    """Fuzzed: what is believed has no negative part, and what is odd is said in words."""
+    usage = read_usage(reported, PRICE, hour=hour)
+    if usage is not None:
+        assert min(usage.input_tokens, usage.cached_tokens, usage.output_tokens) >= 0
+        assert usage.cost_usd >= 0
+    assert isinstance(oddity({"model": model}, "claude-sonnet-4-6", usage, WORST), str)
 
 
 def test_entries_are_priced_by_how_long_they_live() -> None:
