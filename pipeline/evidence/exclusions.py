@@ -16,13 +16,14 @@ from pipeline.choose.normalise import changed_units
 from pipeline.errors import BudgetExhausted
 from pipeline.evidence.near import near_tests
 from pipeline.evidence.runs import file_of
+from pipeline.evidence.shown import suite_block
 from pipeline.index.errors import IndexingFailed
 from pipeline.index.rank.proximity import nearest_tests
 from pipeline.index.store import Index
 from pipeline.items import step
 from pipeline.model.ask import NO_ANSWER, ask
 from pipeline.model.verdicts import ExclusionVerdict
-from pipeline.prompts.blocks import data_block, issue_block
+from pipeline.prompts.blocks import issue_block
 from pipeline.prompts.render import render
 from pipeline.services import CallAddress, Services
 from pipeline.values import Candidate, Exclusion, Task
@@ -31,9 +32,6 @@ from sandbox.patch.patch import FilePatch, PatchError, apply, parse
 
 MAX_SHARE = 0.10
 MIN_QUOTE = 12
-MAX_IDS = 60_000  # characters of test ids in the prompt
-MAX_SOURCES = 100_000  # characters of test sources in the prompt
-MAX_FILE = 30_000
 MAX_NEAR = 100_000  # test files: all that have any relation
 
 
@@ -137,7 +135,7 @@ async def _asked(services: Services, task: Task, wanted: frozenset[str], attempt
     prompt = render(
         "exclusions",
         issue=issue_block(task),
-        tests=await sources_block(
+        tests=await suite_block(
             services.source, task, sorted(wanted), await near_tests(services, task)
         ),
     )
@@ -234,30 +232,3 @@ async def _test_files(
         if path and data is not None:
             texts[each.test] = path, data.decode("utf-8", "replace")
     return texts
-
-
-async def sources_block(
-    source: Source, task: Task, tests: Sequence[str], near: Sequence[str] = ()
-) -> str:
-    """The ids, then sources of test files: `near` ones, then by words shared with the issue."""
-    files = await source.files()
-    known = frozenset(files)
-    paths = sorted({path for test in tests if (path := file_of(test, known))})
-    issue = set(re.findall(r"[A-Za-z_]\w{3,}", f"{task.title} {task.body}"))
-    texts = {}
-    for path in paths:
-        data = await source.read(path)
-        texts[path] = (data or b"").decode("utf-8", "replace")[:MAX_FILE]
-    shared = {path: len(issue & set(re.findall(r"\w+", text))) for path, text in texts.items()}
-    blocks = [data_block("tests", _cut("\n".join(tests), MAX_IDS))]
-    room = MAX_SOURCES
-    place = {path: at for at, path in enumerate(near)}
-    for path in sorted(paths, key=lambda path: (place.get(path, len(near)), -shared[path], path)):
-        if len(texts[path]) <= room:
-            blocks.append(data_block("test_file", f"{path}\n{texts[path]}"))
-            room -= len(texts[path])
-    return "\n\n".join(blocks)
-
-
-def _cut(text: str, size: int) -> str:
-    return text if len(text) <= size else text[: text.rfind("\n", 0, size)] + "\n(cut)"

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
-from pipeline.evidence.exclusions import sources_block
 from pipeline.evidence.near import near_tests
+from pipeline.evidence.shown import suite_block
 from pipeline.index.store import Index
 from pipeline.values import Task
 from tests.indexed import indexed
@@ -50,8 +50,8 @@ async def test_near_tests_come_first(tmp_path: Path) -> None:
     assert near == ["tests/test_cart.py"]
     ids = ["tests/test_cart.py::test_a", "tests/test_words.py::test_b"]
     by_words, by_place = (
-        await sources_block(Texts(), TASK, ids),
-        await sources_block(Texts(), TASK, ids, near),
+        await suite_block(Texts(), TASK, ids),
+        await suite_block(Texts(), TASK, ids, near),
     )
     assert by_words.index("# cart checkout") < by_words.index("from shop.cart")
     assert by_place.index("from shop.cart") < by_place.index("# cart checkout")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from emulator.model.scripted import call, say
+from pipeline.agent.limits import AgentLimits
 from pipeline.agent.loop import run_agent
 from pipeline.agent.roles import AgentRole
 from pipeline.agent.tool import make_tool
@@ -142,7 +143,7 @@ async def test_a_call_cut_at_any_byte_is_not_carried_out() -> None:
     async with scripted_model(script, budget) as model:
         for n in range(len(raw) + 1):
             at = CallAddress("code", f"G{n}", "")
-            run = await run_agent(model, role, Transcript("Repair."), (tool,), at, 2)
+            run = await run_agent(model, role, Transcript("Repair."), (tool,), at, AgentLimits(2))
             assert len(run.transcript.turns) == 2
     assert done == [Place(**whole)] * (len(raw) + 1)
     first, second = budget.reserved[0][1], budget.reserved[1][1]
