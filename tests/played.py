@@ -11,7 +11,7 @@ from app.github.source import MirrorSource
 from pipeline.journal import JsonLinesJournal
 from pipeline.model.gateway import AnthropicModel
 from pipeline.resolve import resolve
-from pipeline.services import PipelineStage, RunConfig, Services
+from pipeline.services import CodeIndex, PipelineStage, Recorder, RunConfig, Services
 from pipeline.values import Decision, Task
 from sandbox.process import ProcessSandbox
 from tests import small
@@ -52,6 +52,9 @@ async def play(
     key: str = "key",
     config: RunConfig | None = None,
     faults: Sequence[Mapping[str, Any]] = (),
+    *,
+    index: CodeIndex | None = None,
+    recorder: Recorder | None = None,
 ) -> Ran:
     """Play a script through the whole recipe; `faults` as the emulator takes them."""
     heard, ledger = Heard(), JsonLinesJournal(journal, limit_usd)
@@ -61,9 +64,13 @@ async def play(
         async with httpx.AsyncClient() as client:
             for fault in faults:
                 (await client.post(f"{url}/_emulator/faults", json=fault)).raise_for_status()
-        async with AnthropicModel(key, url, "claude-sonnet-4-6", "", ledger, "run") as model:
+        async with AnthropicModel(
+            key, url, "claude-sonnet-4-6", "", ledger, "run", recorder=recorder
+        ) as model:
             services = Services(
-                "run", model, sandbox, source, ledger, ledger, heard, config or RunConfig()
+                *("run", model, sandbox, source, ledger, ledger, heard, config or RunConfig()),
+                index=index,
+                recorder=recorder,
             )
             decision = await resolve(task, services)
         async with httpx.AsyncClient() as client:

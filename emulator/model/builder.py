@@ -1,10 +1,12 @@
 """Builds the script of a whole run from `ScriptedRun`: every answer at the address Prism asks at.
 
-Planners: three turns of looking, then submit_plan (forks: one and submit_plan). Each turn has a
-call that works without a code index as well, so that a run without one goes on. Coders: view,
-reproduction, edits, tests, submit twice. Verdicts follow from the candidates' data.
+Planners: three turns of looking, the last of which ends the search with finish_search, then
+submit_plan (forks: one and submit_plan). Each turn has a call that works without a code index as
+well, so that a run without one goes on. Coders: view and what relies on it, reproduction, edits,
+tests, submit twice. Verdicts follow from the candidates' data.
 """
 
+import re
 import shlex
 from typing import Any
 
@@ -12,6 +14,7 @@ from emulator.model.diff import Edit, Removal, edits_of, paths_of
 from emulator.model.script import Script, ScriptError, checked
 from emulator.model.scripted import Block, ScriptedCandidate, ScriptedRun, call, say
 from emulator.model.verdicts import exclusions, explored_answers, plan_fields, synthesis_answers
+from pipeline.values import Location
 
 Json = Any
 Turn = list[Block]
@@ -94,13 +97,15 @@ def _planner_turns(
         say(f"The evidence suffices. {candidate.summary}"),
         call("submit_plan", **plan_fields(candidate)),
     ]
+    chosen = call("finish_search", units=[_unit(each, run) for each in candidate.context])
     if fork:
-        return [[say(f"Another way to repair it: {candidate.strategy}"), close], submit]
+        return [[say(f"Another way to repair it: {candidate.strategy}"), close, chosen], submit]
     return [
         [
             say("I want to know how the project is laid out and where the affected names occur."),
             call("list", path=".", depth=2),
             call("find_code_content", content=run.search),
+            call("find_file", file_name=looks[0].rpartition("/")[2]),
         ],
         [
             say(f"The behaviour should come from {looks[0]}; I want to see how it is built."),
@@ -108,16 +113,38 @@ def _planner_turns(
             *(
                 call("find_code_def", definition_name=each.symbol, file_path=each.path)
                 for each in candidate.context
-                if each.symbol
+                if _definition(each, run)
             ),
         ],
         [
             say(f"{place.why or 'This place decides.'} I read it closely, and what relies on it."),
             close,
-            call("neighbours", unit=place.path, direction="in", kinds=["imports", "inherits"]),
+            call("preview", unit=_unit(place, run)),
+            *_child(place, run),
+            call("neighbours", unit=_unit(place, run), direction="in"),
+            chosen,
         ],
         submit,
     ]
+
+
+def _definition(place: Location, run: ScriptedRun) -> str:
+    """The class or function of a place; "" where there is none, or only a constant."""
+    name = place.symbol.rpartition(".")[2]
+    text = run.files.get(place.path)
+    there = text is None or re.search(rf"\b(?:def|class)\s+{re.escape(name)}\b", text)
+    return place.symbol if name and there else ""
+
+
+def _unit(place: Location, run: ScriptedRun) -> str:
+    """The id of a place in the code index."""
+    name = _definition(place, run)
+    return f"{place.path}:{name}" if name else place.path
+
+
+def _child(place: Location, run: ScriptedRun) -> list[Block]:
+    name = _definition(place, run)
+    return [call("find_child_unit", definition_name=name, file_path=place.path)] if name else []
 
 
 def _looking_first(candidate: ScriptedCandidate, run: ScriptedRun) -> Turn:
@@ -126,6 +153,8 @@ def _looking_first(candidate: ScriptedCandidate, run: ScriptedRun) -> Turn:
     return [
         say("I look at the places I am going to change, and at what stands around them."),
         *(call("view", path=path, **_around(candidate, run, path)) for path in paths),
+        *_child(candidate.context[0], run),
+        call("neighbours", unit=_unit(candidate.context[0], run), direction="in"),
     ]
 
 

@@ -128,7 +128,7 @@ async def test_a_planner_hands_in_its_plan_at_the_fourth_turn(
     assert plan_from(fork.output).solution.strategy == "Write it in the way of L2.1."
     assert fork.transcript.turns[:1] == run.transcript.turns[:1]
     refused = [block for turn in run.transcript.turns for block in turn.user if "is_error" in block]
-    assert len(refused) == (0 if is_indexed else 3)
+    assert len(refused) == (0 if is_indexed else 7)
 
 
 async def planned(

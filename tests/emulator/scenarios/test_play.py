@@ -5,7 +5,13 @@ from pathlib import Path
 from emulator.scenarios.play import script
 from emulator.scenarios.repository import base_files
 from emulator.scenarios.scenario import Scenario
+from pipeline.agent.searching import Shown, locating_tools, search_tools
 from pipeline.explore.references import References
+from pipeline.index.build import build
+from pipeline.index.graph import build_graph
+from pipeline.index.search import CodeSearch
+from pipeline.index.store import open_index
+from tests.indexed import objects_of
 
 
 def test_every_item_has_answers(scenario: Scenario, base: Path) -> None:
@@ -49,6 +55,29 @@ def _edits(played: dict[str, object], candidate: str) -> list[dict[str, str]]:
         found += [block["input"] for block in entry if block.get("name") == "edit"]
         turn += 1
     return found
+
+
+async def test_every_scripted_search_finds_something(
+    scenario: Scenario, base: Path, tmp_path: Path
+) -> None:
+    """The ids, names and paths that planners and coders ask the code index for are in it."""
+    played = script(scenario, base_files(scenario, base))
+    turns = (turn for turn in played.values() if isinstance(turn, list))
+    blocks = [block for turn in turns for block in turn if block.get("type") == "tool_use"]
+    used = set()
+    with objects_of(base) as objects:
+        build(objects, "HEAD", tmp_path / "store.sqlite")
+        with open_index(tmp_path / "store.sqlite", "HEAD", objects) as index:
+            code = CodeSearch(index, build_graph(index))
+            found = (*search_tools(code, Shown()), *locating_tools(code, Shown()))
+            tools = {tool.spec.name: tool for tool in found}
+            for block in blocks:
+                if block["name"] in tools:
+                    used.add(block["name"])
+                    answer = await tools[block["name"]].run(block["input"])
+                    assert not answer.is_error, (block, answer.text)
+                    assert not answer.text.startswith("No "), (block, answer.text)
+    assert used == set(tools)
 
 
 def test_every_place_that_a_scripted_plan_names_is_there(scenario: Scenario, base: Path) -> None:
