@@ -63,7 +63,7 @@ def test_any_bytes_are_read_or_refused(lines: list[bytes]) -> None:
     data = b"\n".join(lines)
     with suppress(ReportInvalid):
         results = parse_tap(data)
-        plans = [int(count) for count in re.findall(rb"1\.\.(\d+)", data)]
+        plans = [int(count) for count in re.findall(rb"1\.\.(\d{1,9})", data)]
         assert len(results) <= max(plans)
 
 
