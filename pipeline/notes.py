@@ -19,10 +19,14 @@ def baseline_note(environment: Environment) -> str:
         seconds = environment.baseline.duration_s
         return f"the test suite did not end in {seconds:.0f} s before any change"
     if not environment.baseline.results:
-        return "the test suite gave no verdict before any change"
+        why = f" ({environment.baseline.why})" if environment.baseline.why else ""
+        return f"the test suite gave no verdict before any change{why}"
+    passing = environment.stable_passes
+    unsure = len(environment.baseline.with_status("pass") - passing)
+    also = f", {unsure} pass at times and do not count" if unsure else ""
     failing = environment.baseline.with_status("fail") | environment.baseline.with_status("error")
     return (
-        f"{len(environment.stable_passes)} tests pass, {len(failing)} fail before any change "
+        f"{len(passing)} tests pass, {len(failing)} fail{also} before any change "
         f"(`{environment.plan.test}`, {environment.baseline.duration_s:.0f} s)"
     )
 
