@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pipeline.agent.tool import Observation, Tool, ToolProblem, inside, make_tool
+from pipeline.evidence.policy import check_patch
 from pipeline.jsonable import from_json, to_json
 from pipeline.services import Json
 from pipeline.values import Change, Location, Plan, Solution
 from sandbox.base import Command, Workspace
+from sandbox.patch.patch import PatchError, parse, without_paths
 
 # Whoever says in words that a file is made need not be told to write the mark.
 _MADE = re.compile(r"\(new\)|\b(new|adds?|creates?|moves?|renames?)\b", re.IGNORECASE)
+
+MAX_FINDINGS = 20
 
 Status = Literal["fixed", "partial", "not_fixed"]
 
@@ -80,7 +84,10 @@ def submit_plan_tool(workspace: Workspace) -> Tool:
 
 
 def submit_tool(workspace: Workspace) -> Tool:
-    """Ends a coder's run at the second call; the first is answered with a last check."""
+    """Ends a coder's run at the second call; the first is answered with a last check.
+
+    It shows the change so far and what the patch policy says of it, while it can be mended.
+    """
     asked = False
 
     async def submit(arguments: SubmitArguments) -> Observation:
@@ -93,7 +100,8 @@ def submit_tool(workspace: Workspace) -> Tool:
             output = {"summary": arguments.summary, "status": arguments.status, "tests": tests}
             return Observation("Submitted.", output=output)
         asked = True
-        return Observation(_last_check(diff_stat(await workspace.diff())))
+        patch = await workspace.diff()
+        return Observation(_last_check(diff_stat(patch), _findings(patch, tests)))
 
     return make_tool(
         "submit",
@@ -133,10 +141,30 @@ async def _missing(workspace: Workspace, paths: list[str]) -> list[str]:
     return result.output.splitlines()
 
 
-def _last_check(stat: tuple[str, ...]) -> str:
+def _findings(patch: str, tests: list[str]) -> str:
+    """What the policy says of the patch without its reproductions, "" for nothing."""
+    try:
+        new = {each.path for each in parse(patch) if each.old_path is None}
+    except PatchError:
+        new = set()  # the policy says what is wrong
+    source = without_paths(patch, [path for path in tests if path in new])
+    if not source.strip():
+        return ""
+    found = check_patch(source)
+    refused = [f"- {reason}" for reason in found.refused[:MAX_FINDINGS]]
+    held = [f"- {reason}" for reason in found.held[:MAX_FINDINGS]]
+    if refused:
+        refused = ["The patch is refused as a whole while this is so; mend it:", *refused]
+    if held:
+        held = ["A person has to look at this; undo what the issue does not need:", *held]
+    return "\n".join([*refused, *held])
+
+
+def _last_check(stat: tuple[str, ...], findings: str) -> str:
     changed = "\n".join(stat) or "(nothing is changed)"
+    told = f"{findings}\n\n" if findings else ""
     return (
-        f"Before this is final, your change so far:\n{changed}\n\n"
+        f"Before this is final, your change so far:\n{changed}\n\n{told}"
         "Check once more: run your reproduction again; remove debugging output and scratch files "
         "that are not the fix or its reproduction test; undo accidental edits. Compare with the "
         "issue and the plan. Then call `submit` again; that call is final."

@@ -178,6 +178,36 @@ async def test_submit_asks_once_and_then_ends(workspace: LocalWorkspace) -> None
     assert second.output == {"summary": "s", "status": "fixed", "tests": ["t.py"]}
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "tests", "told"),
+    [
+        (".github/workflows/x.yml", "on: push\n", [], "refused as a whole while this is so"),
+        ("pkg/b.py", "import socket\ns = socket.socket()\n", [], "A person has to look at this"),
+        ("pkg/b.py", "x = 1\n", [], ""),
+        ("test_b.py", "import socket\ns = socket.socket()\n", ["test_b.py"], ""),
+    ],
+)
+async def test_submit_tells_once_what_the_policy_finds(
+    path: str, text: str, tests: list[str], told: str, workspace: LocalWorkspace
+) -> None:
+    """There is a turn to mend it; a reproduction is a file of its own and no part of the patch."""
+    tools = {tool.spec.name: tool for tool in coder_tools(workspace)}
+    await workspace.write(path, text)
+    work = {"summary": "s", "status": "fixed", "tests": tests}
+    first = (await tools["submit"].run(work)).text
+    assert (f"\n- {path}: " in first) is bool(told)
+    assert told in first
+    second = await tools["submit"].run(work)
+    assert (second.text, second.output["tests"]) == ("Submitted.", tests)
+
+
+async def test_submit_with_an_empty_change_has_no_findings(workspace: LocalWorkspace) -> None:
+    """That nothing is changed is said already."""
+    tools = {tool.spec.name: tool for tool in coder_tools(workspace)}
+    seen = await tools["submit"].run({"summary": "s", "status": "not_fixed"})
+    assert "(nothing is changed)\n\nCheck once more" in seen.text
+
+
 async def test_a_plan_needs_places_that_exist(workspace: LocalWorkspace) -> None:
     """A plan about a file that is not there is sent back."""
     tool = planner_tools(workspace)[-1]
