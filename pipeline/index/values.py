@@ -54,8 +54,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A name that got a call's result: `owner` the enclosing definition, `name` a local variable
-    or `self.x`, `value` the callee as in Call. A hint at a type, kept where it is cheap."""
+    """A name that got a value: `owner` the enclosing definition, `name` a local variable or
+    `self.x`, `value` the callee as in Call whose result it got, "?" for another value, "" for one
+    that says nothing of its type, such as a parameter's. Kept where calls begin with the name."""
 
     owner: str
     name: str

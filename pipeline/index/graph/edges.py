@@ -4,7 +4,8 @@ from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from pipeline.index.graph.lookup import OUTSIDE, Files, Lookup, Meaning, Things
+from pipeline.index.graph.lookup import Lookup
+from pipeline.index.graph.meanings import OUTSIDE, Files, Meaning, Things
 from pipeline.index.graph.symbols import Module, Symbols
 from pipeline.index.values import EdgeKind
 

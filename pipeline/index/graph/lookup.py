@@ -1,42 +1,14 @@
 """What a name means: through scopes, imports, re-exports and bases, never by running anything."""
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
 
-from pipeline.index.graph.symbols import Module, Symbols
+from pipeline.index.graph.meanings import OUTSIDE, Above, Files, Meaning, Things, instance
+from pipeline.index.graph.symbols import Given, Module, Symbols
 from pipeline.index.languages.layout import Find, Layout, Rules
 from pipeline.index.values import Import
 
 MAX_DEPTH = 6
 MAX_SEGMENTS = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """A module of the repository; without paths, something outside it."""
-
-    paths: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Things:
-    """Definitions of one name, or an instance of one of them."""
-
-    numbers: tuple[int, ...]
-    is_instance: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Above:
-    """The bases of a class, as `super` names them."""
-
-    number: int
-
-
-Meaning = Files | Things | Above | None
-OUTSIDE = Files(())
-_WORD = re.compile(r"\w+")
 
 
 class Lookup:
@@ -74,8 +46,7 @@ class Lookup:
             if found is not None:
                 return found
         if ("", name) in module.bound:
-            found = self.meaning(module, "", module.bound["", name], depth + 1)
-            return self.result(found, depth + 1)
+            return self._agreed(module, name, module.bound["", name], depth)
         for star in module.stars:
             for path in self.files(module, star):
                 found = self.top(self._modules[path], name, depth + 1)
@@ -242,7 +213,7 @@ class Lookup:
             for end in range(len(segments), 1, -1):
                 for item in module.aliases.get(".".join(segments[:end]), ()):
                     return self.imported(module, item, depth + 1), segments[end:]
-        found = self.seen(module, owner, root, depth)
+        found = self.seen(module, owner, root, depth, is_called=called > 0 or not segments[1:])
         if found is None and (root in rules.builtins or not root.isidentifier()):
             found = OUTSIDE if root != "?" else None
         return self._used(found, segments[0], called, depth), segments[1:]
@@ -257,8 +228,13 @@ class Lookup:
                 return files, segments[end:]
         return None, ()
 
-    def seen(self, module: Module, owner: str, name: str, depth: int) -> Meaning:
-        """What a bare name means inside a definition: innermost scope first."""
+    def seen(
+        self, module: Module, owner: str, name: str, depth: int, *, is_called: bool
+    ) -> Meaning:
+        """What a bare name means inside a definition: innermost scope first.
+
+        A variable hides what has its name outside, even where nobody can say what it holds.
+        """
         for scope, is_class in self._scopes(module, owner):
             if (not is_class or module.rules.implicit or scope == owner) and (
                 f"{scope}.{name}" in module.names
@@ -267,7 +243,12 @@ class Lookup:
             found = self._in_scope(module, scope, name, depth, is_class)
             if found is not None:
                 return found
+            if not is_class and self._hides(module, scope, name, is_called):
+                return None
         return self.top(module, name, depth) or self._beside(module, name)
+
+    def _hides(self, module: Module, scope: str, name: str, is_called: bool) -> bool:
+        return (scope, name) in module.bound and not (is_called and module.rules.variables_apart)
 
     def _in_scope(
         self, module: Module, scope: str, name: str, depth: int, is_class: bool
@@ -292,19 +273,11 @@ class Lookup:
         return None
 
     def is_local(self, module: Module, owner: str, name: str) -> bool:
-        """Whether a bare name is a variable of an enclosing function, whatever it holds."""
-        for scope, is_class in self._scopes(module, owner):
-            if is_class:
-                continue
-            numbers = module.names.get(scope)
-            if (scope, name) in module.bound or (numbers and self._parameter(numbers[-1], name)):
-                return True
-        return False
-
-    def _parameter(self, number: int, name: str) -> bool:
-        definition = self._symbols.definitions[number]
-        head = definition.signature.partition("(")[2] if definition else ""
-        return name in _WORD.findall(head)
+        """Whether a bare name that is called is a variable of an enclosing function."""
+        scopes = self._scopes(module, owner)
+        return any(
+            not is_class and self._hides(module, scope, name, True) for scope, is_class in scopes
+        )
 
     def _scopes(self, module: Module, owner: str) -> Iterator[tuple[str, bool]]:
         while owner:
@@ -323,17 +296,28 @@ class Lookup:
         return None
 
     def _local(self, module: Module, scope: str, name: str, depth: int) -> Meaning:
-        """The type of a local variable that got a call's result, or of an annotated parameter."""
-        value = module.bound.get((scope, name))
-        if value is not None and value.partition(".")[0].rstrip("()[]") != name:
-            return self.result(self.meaning(module, scope, value, depth + 1), depth + 1)
+        """The type of an annotated parameter, or of a local variable that got calls' results."""
         numbers = module.names.get(scope)
         written = self._annotations(numbers[-1]).get(name) if numbers else None
-        if written is None:
-            return None
-        outer = scope.rpartition(".")[0]
-        found = self.meaning(module, outer, written, depth + 1)
-        return replace(found, is_instance=True) if isinstance(found, Things) else found
+        found: Meaning = None
+        if written is not None:
+            outer = scope.rpartition(".")[0]
+            found = instance(self.meaning(module, outer, written, depth + 1))
+        if found is None and (scope, name) in module.bound:
+            found = self._agreed(module, name, module.bound[scope, name], depth)
+        return found
+
+    def _agreed(self, module: Module, name: str, given: Iterable[Given], depth: int) -> Meaning:
+        """What calls gave the same name; None where they gave different things."""
+        found: list[Meaning] = []
+        for scope, callee in given:
+            # What a name got from itself says nothing, nor does an open value.
+            if callee and callee.partition(".")[0].rstrip("()[]") != name:
+                made = self.result(self.meaning(module, scope, callee, depth + 1), depth + 1)
+                if made is None or (found and made != found[0]):
+                    return None
+                found.append(made)
+        return found[0] if found else None
 
     def _annotations(self, number: int) -> dict[str, str]:
         """The types that a signature names, by parameter, "->" for its result."""
@@ -357,7 +341,7 @@ class Lookup:
                 continue
             given = module.held.get((self._symbols.names[number], name))
             if given is not None:
-                return self.result(self.meaning(module, *given, depth + 1), depth + 1)
+                return self._agreed(module, f"self.{name}", given, depth)
             for base in self.bases(number):
                 found = self._held(base, name, depth + 1) if isinstance(base, Things) else None
                 if found is not None:
@@ -370,14 +354,14 @@ class Lookup:
             return of if of == OUTSIDE else None
         number = of.numbers[-1]
         if self._symbols.is_class(number):
-            return replace(of, is_instance=True)
+            return instance(of)
         written = self._annotations(number).get("->")
         module = self._symbols.owners[number]
         if written is None or module is None:
             return None
         outer = self._symbols.names[number].rpartition(".")[0]
         found = self.meaning(module, outer, written, depth + 1)
-        return replace(found, is_instance=True) if isinstance(found, Things) else found
+        return instance(found)
 
 
 def _bare(segment: str) -> tuple[str, int]:

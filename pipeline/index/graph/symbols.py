@@ -8,14 +8,15 @@ from pipeline.index.store.units import units_of
 from pipeline.index.values import Definition, Import, ParsedFile, Unit
 
 Source = tuple[str, bool, ParsedFile]
+Given = tuple[str, str]  # where a value was given, and the callee that gave it
 
 
 @dataclass(slots=True)
 class Module:
     """One parsed file. `names` gives the numbers of its units by qualified name; `aliases` what
-    it imports by local name, `stars` the modules it takes all names of; `bound` the callee whose
-    result a name got, by (owner, name); `held` the method and callee that gave `self.name` its
-    value, by (class, name)."""
+    it imports by local name, `stars` the modules it takes all names of; `bound` the callees whose
+    results a name got, by (owner, name), `held` the methods and callees that gave `self.name` its
+    values, by (class, name): see Binding."""
 
     path: str
     rules: Rules
@@ -25,8 +26,8 @@ class Module:
     names: dict[str, list[int]] = field(default_factory=dict)
     aliases: dict[str, list[Import]] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
-    bound: dict[tuple[str, str], str] = field(default_factory=dict)
-    held: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    bound: dict[tuple[str, str], list[Given]] = field(default_factory=dict)
+    held: dict[tuple[str, str], list[Given]] = field(default_factory=dict)
     dotted: bool = False
 
 
@@ -113,12 +114,12 @@ def _name(found: Symbols, module: Module, numbers: Sequence[int]) -> None:
             module.aliases.setdefault(item.alias, []).append(item)
             module.dotted |= "." in item.alias
     for binding in module.parsed.bindings:
-        owner, name = binding.owner, binding.name
+        owner, name, given = binding.owner, binding.name, (binding.owner, binding.value)
         if name.startswith("self."):
             held = (owner.rpartition(".")[0], name.removeprefix("self."))
-            module.held.setdefault(held, (owner, binding.value))
+            module.held.setdefault(held, []).append(given)
         else:
-            module.bound[owner, name] = binding.value
+            module.bound.setdefault((owner, name), []).append(given)
 
 
 def _place(found: Symbols, module: Module, number: int, definition: Definition) -> None:

@@ -58,7 +58,8 @@ class Rules:
     for its folder. `makers` are methods that every class has and that give an instance, `roots`
     words that begin the path of a module in a call, `builtins` names that the language itself
     defines, `common` methods of its own types. `parameter` (groups `name`, `type`) and `result`
-    (`type`) read types in a signature.
+    (`type`) read types in a signature. `variables_apart`: a function that is called is never hidden
+    by a variable of its name.
     """
 
     family: str
@@ -76,6 +77,7 @@ class Rules:
     common: frozenset[str] = field(default=frozenset())
     parameter: re.Pattern[str] = _NO_HINT
     result: re.Pattern[str] = _NO_HINT
+    variables_apart: bool = False
 
 
 def layout_of(paths: Iterable[str], text: Callable[[str], str]) -> Layout:

@@ -5,9 +5,9 @@ A query's patterns are told apart by what they capture:
 `@scope` with `@name` something that only qualifies the names in it; `@import` with `@module`,
 `@name`, `@alias` (or these as `#set!`); `@call` a callee, or a call whose callee ends with the
 field that `#set! until` names (a pattern over both would stay open through a whole chain);
-`@export` an exported name; `@string` the inside of a literal, unless `@skip` caught the same
-node. Of patterns that match one definition or `@import` node the first in the query counts;
-`@base` is collected from all.
+`@bind` a name that a parameter or a variable gets; `@export` an exported name; `@string` the
+inside of a literal, unless `@skip` caught the same node. Of patterns that match one definition or
+`@import` node the first in the query counts; `@base` is collected from all.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,15 +17,17 @@ from time import thread_time
 
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
+from pipeline.index.languages.bindings import OPEN, kept
 from pipeline.index.languages.limits import watch
+from pipeline.index.languages.marks import MODULE, Around, Mark
 from pipeline.index.languages.naming import MAX_CALLEE, documentation, head, target
 from pipeline.index.languages.spec import Found, Spec
 from pipeline.index.languages.strings import MIN_LENGTH, pieces
-from pipeline.index.values import Call, Definition, Import
+from pipeline.index.values import Binding, Call, Definition, Import
 
 _CHUNK = 1 << 16
 _MAX_STATES = 1 << 11
-_CATEGORIES = ("class", "function", "scope", "import", "call", "export", "string", "skip")
+_CATEGORIES = ("class", "function", "scope", "import", "call", "bind", "export", "string", "skip")
 _MAX_COMMENTS = 30
 _MAX_HEAD = 4_000
 
@@ -45,18 +47,6 @@ class _Grammar:
     query: Query
     categories: dict[int, str]
     settings: tuple[Mapping[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """A span of bytes that names what is inside it; `owner` is the definition that calls there
-    belong to."""
-
-    start: int
-    end: int
-    name: str
-    owner: str
-    definition: Definition | None
 
 
 def read(spec: Spec, text: str, deadline_s: float) -> Found:
@@ -104,13 +94,15 @@ def _by_query(spec: Spec, data: bytes, end: float) -> Found:
     if thread_time() > end:
         raise TimeOut
     marks = _marks(spec, grammar, data, found)
+    calls = tuple(_calls(grammar, data, marks, found["call"]))
     return Found(
         tuple(mark.definition for mark in marks if mark.definition),
         tuple(dict.fromkeys(_imports(spec, grammar, data, found["import"]))),
-        tuple(_calls(grammar, data, marks, found["call"])),
+        calls,
         tuple(dict.fromkeys(_text(data, c["export"][0]) for _, c in found["export"])),
         tuple(dict.fromkeys(_strings(data, found))),
         root.has_error,
+        tuple(kept(_bindings(data, marks, found), calls)),
     )
 
 
@@ -129,7 +121,7 @@ def _by_category(grammar: _Grammar, matches: Sequence[_Match]) -> dict[str, list
 
 def _marks(
     spec: Spec, grammar: _Grammar, data: bytes, found: Mapping[str, Sequence[_Match]]
-) -> list[_Mark]:
+) -> list[Mark]:
     """Definitions and scopes in the order of the text, outer ones first, with qualified names."""
     matches = [match for category in ("class", "function", "scope") for match in found[category]]
     best: dict[tuple[int, int], tuple[str, dict[str, Sequence[Node]]]] = {}
@@ -143,22 +135,19 @@ def _marks(
             # A pattern with a list in it matches once for each element.
             kept = best[span][1]
             kept["base"] = sorted((*kept.get("base", ()), *captured["base"]), key=_start)
-    marks: list[_Mark] = []
-    around: list[_Mark] = []
+    marks: list[Mark] = []
+    around: list[Mark] = []
     for (start, negative_end), (category, captured) in sorted(best.items(), key=_span):
         while around and around[-1].end < -negative_end:
             around.pop()
-        outer = around[-1] if around else _MODULE
+        outer = around[-1] if around else MODULE
         name = _name(spec, data, captured)
         name = f"{outer.name}.{name}" if outer.name else name
         unit = None if category == "scope" else _definition(spec, data, category, name, captured)
-        mark = _Mark(start, -negative_end, name, name if unit else outer.owner, unit)
+        mark = Mark(start, -negative_end, name, name if unit else outer.owner, unit)
         around.append(mark)
         marks.append(mark)
     return marks
-
-
-_MODULE = _Mark(0, 0, "", "", None)
 
 
 def _pattern(match: _Match) -> int:
@@ -271,22 +260,42 @@ def _import_start(match: _Match) -> int:
 
 
 def _calls(
-    grammar: _Grammar, data: bytes, marks: Sequence[_Mark], matches: Sequence[_Match]
+    grammar: _Grammar, data: bytes, marks: Sequence[Mark], matches: Sequence[_Match]
 ) -> Iterator[Call]:
-    around = [_MODULE]
-    following, count = 0, len(marks)
+    around = Around(marks)
     for begin, end, line in sorted(_callees(grammar, matches)):
-        while following < count and marks[following].start <= begin:
-            around.append(marks[following])
-            following += 1
-        while len(around) > 1 and around[-1].end <= begin:
-            around.pop()
+        owner = around.owner(begin)
         # Of an endless chain only the end: every call of it begins at the same byte.
         text = data[max(begin, end - MAX_CALLEE - 1) : end].decode("utf-8", "replace")
         called = target(text)
         # A function that is called where it is written has no name to look for.
         if called and called != "()" and "{" not in called:
-            yield Call(around[-1].owner, called, line)
+            yield Call(owner, called, line)
+
+
+def _bindings(
+    data: bytes, marks: Sequence[Mark], found: Mapping[str, Sequence[_Match]]
+) -> Iterator[Binding]:
+    """Names of parameters and variables inside definitions; one that is imported is none."""
+    imported = set(_imported(data, marks, found["import"]))
+    around = Around(marks)
+    nodes = [node for _, captured in found["bind"] for node in captured["bind"]]
+    for node in sorted(nodes, key=_start):
+        # A variable that holds a function begins where the function does, and stands around it.
+        owner, name = around.owner(node.start_byte - 1), _text(data, node)
+        if owner and (owner, name) not in imported:
+            yield Binding(owner, name, OPEN)
+
+
+def _imported(
+    data: bytes, marks: Sequence[Mark], matches: Sequence[_Match]
+) -> Iterator[tuple[str, str]]:
+    """Definitions with the names that are imported in them."""
+    around = Around(marks)
+    for _, captured in sorted(matches, key=_import_start):
+        owner = around.owner(captured["import"][0].start_byte)
+        for node in (*captured.get("alias", ()), *captured.get("name", ())):
+            yield owner, _text(data, node)
 
 
 def _callees(grammar: _Grammar, matches: Sequence[_Match]) -> Iterator[tuple[int, int, int]]:

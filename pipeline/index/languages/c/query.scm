@@ -24,3 +24,10 @@
 (call_expression function: (_) @call)
 
 (string_literal (string_content) @string)
+
+; Names that parameters and variables get.
+(parameter_declaration declarator: (identifier) @bind)
+(declaration declarator: (identifier) @bind)
+(init_declarator declarator: (identifier) @bind)
+(pointer_declarator declarator: (identifier) @bind)
+(array_declarator declarator: (identifier) @bind)

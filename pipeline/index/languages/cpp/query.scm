@@ -10,3 +10,8 @@
 (namespace_definition name: (_) @name body: (_)) @scope
 (new_expression type: (_) @call)
 (raw_string_literal (raw_string_content) @string)
+
+(optional_parameter_declaration declarator: (identifier) @bind)
+(reference_declarator (identifier) @bind)
+(for_range_loop declarator: (identifier) @bind)
+(structured_binding_declarator (identifier) @bind)

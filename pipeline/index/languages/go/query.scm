@@ -32,3 +32,12 @@
 (interpreted_string_literal_content) @string
 (raw_string_literal_content) @string
 (import_spec path: (_ (_) @skip))
+
+; Names that parameters and variables get.
+(parameter_declaration name: (identifier) @bind)
+(variadic_parameter_declaration name: (identifier) @bind)
+(short_var_declaration left: (expression_list (identifier) @bind))
+(var_spec name: (identifier) @bind)
+(range_clause left: (expression_list (identifier) @bind))
+(receive_statement left: (expression_list (identifier) @bind))
+(type_switch_statement alias: (expression_list (identifier) @bind))

@@ -27,6 +27,7 @@ class _Finder:
 RULES: Mapping[str, Rules] = {
     "java": Rules(
         family="java",
+        variables_apart=True,
         find=_Finder,
         around=neighbours_in_folder,
         own=frozenset({"this"}),

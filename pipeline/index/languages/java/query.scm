@@ -24,3 +24,14 @@
 
 (string_literal (string_fragment) @string)
 (string_literal (multiline_string_fragment) @string)
+
+; Names that parameters and variables get.
+(formal_parameter name: (identifier) @bind)
+(spread_parameter (variable_declarator name: (identifier) @bind))
+(variable_declarator name: (identifier) @bind)
+(catch_formal_parameter name: (identifier) @bind)
+(enhanced_for_statement name: (identifier) @bind)
+(resource name: (identifier) @bind)
+(inferred_parameters (identifier) @bind)
+(lambda_expression parameters: (identifier) @bind)
+(instanceof_expression name: (identifier) @bind)

@@ -129,3 +129,15 @@
 (string (string_fragment) @string)
 (template_string (string_fragment) @string)
 (regex pattern: (_) @string)
+
+; Names that parameters and variables get.
+(arrow_function parameter: (identifier) @bind)
+(variable_declarator name: (identifier) @bind)
+(assignment_pattern left: (identifier) @bind)
+(array_pattern (identifier) @bind)
+(rest_pattern (identifier) @bind)
+(object_pattern (shorthand_property_identifier_pattern) @bind)
+(object_assignment_pattern left: (shorthand_property_identifier_pattern) @bind)
+(pair_pattern value: (identifier) @bind)
+(catch_clause parameter: (identifier) @bind)
+(for_in_statement left: (identifier) @bind)

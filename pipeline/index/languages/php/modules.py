@@ -32,6 +32,7 @@ def _finder(layout: Layout) -> Find:
 RULES: Mapping[str, Rules] = {
     "php": Rules(
         family="php",
+        variables_apart=True,
         find=_finder,
         around=neighbours_in_folder,
         own=frozenset({"this", "self", "static"}),

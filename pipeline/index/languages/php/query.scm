@@ -25,10 +25,13 @@
 (require_once_expression (binary_expression right: (string (string_content) @file))) @import
 (require_expression (binary_expression right: (string (string_content) @file))) @import
 
-(function_call_expression function: (_) @call)
+((function_call_expression function: (_) @call) (#not-match? @call "^\\$"))
 ((member_call_expression) @call (#set! until "name"))
 ((nullsafe_member_call_expression) @call (#set! until "name"))
 ((scoped_call_expression) @call (#set! until "name"))
 (object_creation_expression . [(name) (qualified_name)] @call)
 
 (string_content) @string
+
+; What stands behind a dollar is a variable.
+(variable_name (name) @bind)

@@ -22,3 +22,19 @@
   (#eq? @_all "__all__"))
 (expression_statement . (string (string_content) @skip) .)
 (string_content) @string
+
+; Names that parameters and variables get.
+(parameters (identifier) @bind)
+(lambda_parameters (identifier) @bind)
+(default_parameter name: (identifier) @bind)
+(typed_parameter (identifier) @bind)
+(typed_default_parameter name: (identifier) @bind)
+(list_splat_pattern (identifier) @bind)
+(dictionary_splat_pattern (identifier) @bind)
+(assignment left: (identifier) @bind)
+(pattern_list (identifier) @bind)
+(tuple_pattern (identifier) @bind)
+(for_statement left: (identifier) @bind)
+(for_in_clause left: (identifier) @bind)
+(as_pattern_target (identifier) @bind)
+(named_expression name: (identifier) @bind)

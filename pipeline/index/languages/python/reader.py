@@ -5,9 +5,11 @@ One pass over the tree with an explicit stack; what cannot hold anything of inte
 
 import ast
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from pipeline.index.languages.bindings import OPEN, OTHER, kept
+from pipeline.index.languages.python.bound import given, handed, names_in, parameters
 from pipeline.index.languages.python.heads import callee, doc, head
 from pipeline.index.languages.spec import Found
 from pipeline.index.languages.strings import MIN_LENGTH, pieces
@@ -16,9 +18,7 @@ from pipeline.index.values import Binding, Call, Definition, Import
 _Define = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Assign = ast.Assign | ast.AugAssign | ast.AnnAssign
 _Stack = list[Any]  # nodes, None where one is missing, and owners
-_LEAVES = frozenset(
-    {ast.Name, ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal, type(None)}
-)
+_LEAVES = frozenset({ast.Name, ast.Pass, ast.Break, ast.Continue, type(None)})
 _REFUSALS = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -40,7 +40,7 @@ def read(text: str) -> Found | None:
         tuple(reading.calls),
         tuple(dict.fromkeys(reading.exports)),
         tuple(dict.fromkeys(reading.strings)),
-        bindings=tuple(dict.fromkeys(reading.bindings)),
+        bindings=tuple(kept(reading.bound(), reading.calls)),
     )
 
 
@@ -64,6 +64,11 @@ class _Reading:
         self.exports: list[str] = []
         self.strings: list[str] = []
         self.bindings: list[Binding] = []
+        self.elsewhere: set[tuple[str, str]] = set()
+
+    def bound(self) -> Iterator[Binding]:
+        """What is bound where; `global` and `nonlocal` names belong to another place."""
+        return (b for b in self.bindings if (b.owner, b.name) not in self.elsewhere)
 
     def walk(self, tree: ast.Module) -> None:
         """Visit what can hold something; the stack lives here, not in the interpreter's.
@@ -125,6 +130,8 @@ class _Reading:
             # A bare decorator is called with what it decorates.
             if not isinstance(decorator, ast.Call):
                 self.calls.append(Call(owner, callee(decorator), decorator.lineno))
+        if not isinstance(node, ast.ClassDef):
+            self.bindings.extend(Binding(name, each, OPEN) for each in parameters(node.args))
         # What stands in the head is evaluated around the definition, not by it.
         stack += (owner, *node.body[::-1], name)
         heads: Iterable[ast.AST] = (
@@ -154,22 +161,51 @@ class _Reading:
             items = getattr(node.value, "elts", ())
             values = (item.value for item in items if isinstance(item, ast.Constant))
             self.exports.extend(value for value in values if isinstance(value, str))
-        if isinstance(node.value, ast.Call):
-            names = (callee(t) for t in targets if isinstance(t, ast.Name | ast.Attribute))
-            value = callee(node.value.func)
-            self.bindings.extend(Binding(owner, n, value) for n in names if _is_bound(n))
+        self.bind(owner, targets, OPEN if isinstance(node, ast.AugAssign) else given(node.value))
         return False
+
+    def bind(self, owner: str, targets: Iterable[ast.AST | None], value: str) -> None:
+        for target in targets:
+            for name, whole in names_in(target):
+                self.bindings.append(Binding(owner, name, value if whole else OTHER))
+
+    def named(self, node: ast.NamedExpr, owner: str, stack: _Stack) -> bool:
+        self.bind(owner, (node.target,), given(node.value))
+        return False
+
+    def loop(self, node: ast.For | ast.AsyncFor, owner: str, stack: _Stack) -> bool:
+        self.bind(owner, (node.target,), OTHER)
+        return False
+
+    def comprehension(self, node: ast.comprehension, owner: str, stack: _Stack) -> bool:
+        """Its names are its own, but a definition that reuses them for another thing is rare."""
+        if owner:
+            self.bind(owner, (node.target,), OTHER)
+        return False
+
+    def anonymous(self, node: ast.Lambda, owner: str, stack: _Stack) -> bool:
+        if owner:
+            self.bindings.extend(Binding(owner, each, OTHER) for each in parameters(node.args))
+        return False
+
+    def caught(self, node: ast.ExceptHandler, owner: str, stack: _Stack) -> bool:
+        if node.name:
+            self.bindings.append(Binding(owner, node.name, handed(node.type)))
+        return False
+
+    def matched(self, node: ast.MatchAs | ast.MatchStar, owner: str, stack: _Stack) -> bool:
+        if node.name:
+            self.bindings.append(Binding(owner, node.name, OTHER))
+        return False
+
+    def outer(self, node: ast.Global | ast.Nonlocal, owner: str, stack: _Stack) -> bool:
+        self.elsewhere.update((owner, name) for name in node.names)
+        return True
 
     def entered(self, node: ast.withitem, owner: str, stack: _Stack) -> bool:
         """`with C() as x` mostly gives a C."""
-        name = node.optional_vars
-        if isinstance(name, ast.Name) and isinstance(node.context_expr, ast.Call):
-            self.bindings.append(Binding(owner, name.id, callee(node.context_expr.func)))
+        self.bind(owner, (node.optional_vars,), given(node.context_expr))
         return False
-
-
-def _is_bound(name: str) -> bool:
-    return "." not in name or (name.startswith("self.") and name.count(".") == 1)
 
 
 _HANDLERS: dict[type, Callable[[_Reading, Any, str, _Stack], bool]] = {
@@ -184,6 +220,16 @@ _HANDLERS: dict[type, Callable[[_Reading, Any, str, _Stack], bool]] = {
     ast.Assign: _Reading.assign,
     ast.AugAssign: _Reading.assign,
     ast.AnnAssign: _Reading.assign,
+    ast.NamedExpr: _Reading.named,
+    ast.For: _Reading.loop,
+    ast.AsyncFor: _Reading.loop,
+    ast.comprehension: _Reading.comprehension,
+    ast.Lambda: _Reading.anonymous,
+    ast.ExceptHandler: _Reading.caught,
+    ast.MatchAs: _Reading.matched,
+    ast.MatchStar: _Reading.matched,
+    ast.Global: _Reading.outer,
+    ast.Nonlocal: _Reading.outer,
     ast.withitem: _Reading.entered,
 }
 _FIELDS: dict[type, tuple[str, ...]] = {}

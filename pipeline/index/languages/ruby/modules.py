@@ -21,6 +21,7 @@ def _finder(layout: Layout) -> Find:
 RULES: Mapping[str, Rules] = {
     "ruby": Rules(
         family="ruby",
+        variables_apart=True,
         find=_finder,
         own=frozenset({"self"}),
         constructors=frozenset({"initialize"}),

@@ -30,3 +30,18 @@
 
 (string (string_content) @string)
 (heredoc_content) @string
+
+; Names that parameters and variables get.
+(method_parameters (identifier) @bind)
+(block_parameters (identifier) @bind)
+(lambda_parameters (identifier) @bind)
+(optional_parameter name: (_) @bind)
+(keyword_parameter name: (_) @bind)
+(splat_parameter name: (_) @bind)
+(hash_splat_parameter name: (_) @bind)
+(destructured_parameter (identifier) @bind)
+(block_parameter name: (_) @bind)
+(assignment left: (identifier) @bind)
+(left_assignment_list (identifier) @bind)
+(exception_variable (identifier) @bind)
+(for pattern: (identifier) @bind)

@@ -27,3 +27,18 @@
 
 (string_literal (string_content) @string)
 (raw_string_literal (string_content) @string)
+
+; Names that parameters and variables get.
+(parameter pattern: [(identifier) @bind (ref_pattern (identifier) @bind) (mut_pattern (identifier) @bind)])
+(closure_parameters (identifier) @bind)
+(let_declaration pattern: (identifier) @bind)
+(let_condition pattern: (identifier) @bind)
+(for_expression pattern: (identifier) @bind)
+; In a pattern a capital is a constant or a variant.
+((tuple_pattern (identifier) @bind) (#match? @bind "^[a-z_]"))
+((slice_pattern (identifier) @bind) (#match? @bind "^[a-z_]"))
+((tuple_struct_pattern type: (_) (identifier) @bind) (#match? @bind "^[a-z_]"))
+(mut_pattern (identifier) @bind)
+(captured_pattern . (identifier) @bind)
+(field_pattern name: (shorthand_field_identifier) @bind)
+(field_pattern pattern: (identifier) @bind)

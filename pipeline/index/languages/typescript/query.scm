@@ -22,3 +22,6 @@
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @function
 (import_statement
   (import_require_clause (identifier) @alias source: (string (string_fragment) @module))) @import
+
+(required_parameter pattern: (identifier) @bind)
+(optional_parameter pattern: (identifier) @bind)
