@@ -173,6 +173,9 @@ class Edit:
     pieces: tuple[tuple[str, int], ...] = ()
 
 
+NO_EDIT = Edit("")
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What the harness saw of one candidate, all of it in a fresh container.
@@ -182,17 +185,16 @@ class Evidence:
     suite, no verdict, or when `skipped` says in words why it, or the rest of it, was left out.
     `not_run` counts the tests that were not run: they are neither passed nor lost. `reproductions`
     maps the id of each validated reproduction of the pool ("author:path") to what it did on this
-    candidate. `key` is the normalised patch's sha256, "" when the patch is empty, refused or does
-    not apply. `changed_lines` counts added and removed. `edit` is what choosing compares, None
-    where only the key is known. `undefined` are names that the patch uses and nothing defines, as
-    `name (path)`.
+    candidate. `edit` is what choosing compares, empty when the patch is empty, refused or does not
+    apply. `changed_lines` counts added and removed. `undefined` are names that the patch uses and
+    nothing defines, as `name (path)`.
     """
 
     candidate: str
     policy: PolicyVerdict
     applies: bool
     parses: bool
-    key: str = ""
+    edit: Edit = NO_EDIT
     changed_lines: int = 0
     regression_ran: bool = False
     regression_passed: int = 0
@@ -200,10 +202,14 @@ class Evidence:
     excluded: tuple[str, ...] = ()
     reproductions: Mapping[str, CheckStatus] = field(default_factory=dict)
     note: str = ""
-    edit: Edit | None = None
     not_run: int = 0
     skipped: str = ""
     undefined: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The normalised patch's sha256, the same for the same change, "" for none."""
+        return self.edit.key
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def splitting(evidence: Mapping[str, Evidence], counted: Sequence[Reproduced]) -
 
 
 def _symbols(seen: Evidence | None) -> tuple[str, ...]:
-    return seen.edit.symbols if seen is not None and seen.edit is not None else ()
+    return seen.edit.symbols if seen is not None else ()
 
 
 def _signature(seen: Evidence | None, tests: Sequence[str]) -> tuple[CheckStatus, ...]:

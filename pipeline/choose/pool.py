@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pipeline.choose.kernel import similarity, soft_scores
 from pipeline.choose.order import Place, natural
-from pipeline.values import Candidate, Edit, Evidence, Reproduced
+from pipeline.values import Candidate, Evidence, Reproduced
 
 Rest = tuple[bool, int, Place]
 
@@ -32,7 +32,7 @@ class Pool:
     def __post_init__(self) -> None:
         """Work out the scores, and the size of each group of one change, once."""
         valid = tuple(name for name, seen in self.evidence.items() if _is_valid(seen))
-        edits = {name: _edit(self.evidence[name]) for name in valid}
+        edits = {name: self.evidence[name].edit for name in valid}
         scores = soft_scores(valid, lambda a, b: similarity(edits[a], edits[b]), self.lineages)
         object.__setattr__(self, "valid", valid)
         object.__setattr__(
@@ -81,8 +81,3 @@ class Pool:
 
 def _is_valid(seen: Evidence) -> bool:
     return seen.policy.ok and seen.applies and seen.parses and bool(seen.key)
-
-
-def _edit(seen: Evidence) -> Edit:
-    """What is known of the edit; of evidence from before edits were kept, that is the key."""
-    return seen.edit if seen.edit is not None else Edit(seen.key)

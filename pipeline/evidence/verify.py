@@ -123,7 +123,6 @@ async def check(candidate: Candidate, bench: Bench) -> Checked:
         policy=verdict,
         applies=True,
         parses=checked.parses,
-        key=edit.key,
         edit=edit,
         changed_lines=changed_lines(candidate.patch),
         excluded=bench.excluded,
@@ -234,7 +233,7 @@ async def _with_suites(
 
 def _edits(seen: Evidence) -> Sequence[str]:
     """What a candidate edits, as the index names it: definitions, else whole files."""
-    return (seen.edit.symbols or seen.edit.files) if seen.edit is not None else ()
+    return seen.edit.symbols or seen.edit.files
 
 
 def _unknown(bench: Bench) -> dict[str, CheckStatus]:

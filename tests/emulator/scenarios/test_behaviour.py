@@ -23,6 +23,7 @@ from pipeline.choose.normalise import key
 from pipeline.index.units import parses
 from pipeline.values import (
     Candidate,
+    Edit,
     Evidence,
     Plan,
     PolicyVerdict,
@@ -156,7 +157,7 @@ async def _evidence(
         PolicyVerdict(),
         applies=True,
         parses=all([await parses(path, text) for path, text in after.items() if text is not None]),
-        key=key(candidate.patch, before, after),
+        edit=Edit(key(candidate.patch, before, after)),
         regression_ran=True,
         lost=tuple(sorted(lost)),
         reproductions=reproductions,  # type: ignore[arg-type]  # texts from a closed set

@@ -55,11 +55,10 @@ def seen(name: str, key: str, symbols: str = "", test: CheckStatus = "missing") 
         PolicyVerdict(),
         True,
         True,
-        key,
+        edit,
         4,
         regression_ran=True,
         reproductions={TEST.id: test},
-        edit=edit,
     )
 
 
@@ -232,7 +231,7 @@ def ballots(*sizes: int, rule: str, contest: Contest | None = None) -> tuple[str
         for group, size in enumerate(sizes, 1)
         for member in range(size)
     ]
-    evidence = [replace(each, edit=None) for each in evidence]
+    evidence = [replace(each, edit=Edit(each.key)) for each in evidence]
     found = vote(*table(*evidence), [], has_suite=True, rule=rule, contest=contest)  # type: ignore[arg-type]
     return found.winner, len(found.tie)
 

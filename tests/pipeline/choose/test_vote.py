@@ -12,8 +12,10 @@ from pipeline.choose.gate import counted, gate
 from pipeline.choose.order import natural
 from pipeline.choose.vote import NOBODY, cluster, vote
 from pipeline.values import (
+    NO_EDIT,
     Candidate,
     CheckStatus,
+    Edit,
     Evidence,
     Plan,
     PolicyVerdict,
@@ -35,7 +37,7 @@ def candidate(name: str) -> Candidate:
 def seen(name: str, key: str = "k", **more: object) -> Evidence:
     """Evidence of a candidate that passed everything there is."""
     fields = {"regression_ran": True, "changed_lines": 4, **more}
-    return replace(Evidence(name, PolicyVerdict(), True, True, key), **fields)  # type: ignore[arg-type]
+    return replace(Evidence(name, PolicyVerdict(), True, True, Edit(key)), **fields)  # type: ignore[arg-type]
 
 
 def written(author: str) -> Reproduced:
@@ -79,10 +81,10 @@ def test_ids_have_a_natural_order() -> None:
     ("change", "word"),
     [
         ({"policy": PolicyVerdict(("a.py: no.",))}, "policy"),
-        ({"applies": False, "key": ""}, "apply"),
+        ({"applies": False, "edit": NO_EDIT}, "apply"),
         ({"parses": False}, "parse"),
         ({"undefined": ("np (a.py)", "pd (a.py)")}, "nothing defines: np (a.py), pd (a.py)."),
-        ({"key": ""}, "comments"),
+        ({"edit": NO_EDIT}, "comments"),
         ({"regression_ran": False}, "no verdict"),
         ({"regression_ran": False, "note": "The suite printed without end."}, "without end"),
         (

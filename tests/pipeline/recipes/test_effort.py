@@ -14,6 +14,7 @@ from pipeline.recipes.effort import enough, left_out, waves
 from pipeline.services import Effort, RunConfig
 from pipeline.values import (
     Candidate,
+    Edit,
     Evidence,
     Plan,
     PolicyVerdict,
@@ -91,7 +92,7 @@ def pool(
             PolicyVerdict(),
             applies=True,
             parses=True,
-            key=each.patch,
+            edit=Edit(each.patch),
             regression_ran=ran,
             lost=("t",) if each.id in fails else (),
             reproductions={"1:t": "pass"} if shown else {},

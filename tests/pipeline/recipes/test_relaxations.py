@@ -11,6 +11,7 @@ from pipeline.values import (
     Ballot,
     Candidate,
     CheckStatus,
+    Edit,
     Evidence,
     Plan,
     PolicyVerdict,
@@ -38,7 +39,7 @@ def ballot(
             PolicyVerdict(),
             applies=True,
             parses=True,
-            key=name,
+            edit=Edit(name),
             regression_ran=ran,
             reproductions={OWN.id: seen[name]} if name in seen else {},
         )
