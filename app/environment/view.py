@@ -93,7 +93,9 @@ def size(count: float) -> str:
     """Bytes for people."""
     if count >= _GB:
         return f"{count / _GB:.1f} GB"
-    return f"{count / 1e6:.0f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"
+    if count >= 1e6:
+        return f"{count / 1e6:.0f} MB"
+    return f"{count / 1e3:.0f} kB" if count >= 1e3 else f"{count:.0f} bytes"
 
 
 def age(seconds: float) -> str:

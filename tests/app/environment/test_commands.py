@@ -176,4 +176,4 @@ def test_an_environment_is_made_listed_and_removed(tmp_path: Path) -> None:
         assert "0 removed; left: " in kept.stdout
     finally:
         remove_environments(tmp_path / "data")
-    assert "0 stored, 0 kB together" in prism_env(tmp_path, "list").stdout
+    assert "0 stored, 0 bytes together" in prism_env(tmp_path, "list").stdout

@@ -155,6 +155,7 @@ def test_stored_environments_are_lines_with_size_and_age() -> None:
 
 def test_numbers_are_for_people() -> None:
     """Units change where numbers would become long."""
-    sizes = (0, 999_000, 1_000_000, 999_000_000, 12_300_000_000)
-    assert [size(n) for n in sizes] == ["0 kB", "999 kB", "1 MB", "999 MB", "12.3 GB"]
+    sizes = (0, 999, 1_000, 999_000, 1_000_000, 999_000_000, 12_300_000_000)
+    shown = ["0 bytes", "999 bytes", "1 kB", "999 kB", "1 MB", "999 MB", "12.3 GB"]
+    assert [size(n) for n in sizes] == shown
     assert [age(n) for n in (-5, 60, 7200, 200_000)] == ["0 min", "1 min", "2 h", "2 days"]

@@ -23,6 +23,9 @@ print(json.dumps(new))
 """
 
 
+JUDGES = {"pyflakes"}  # of patches: nothing of a store comes from it
+
+
 @pytest.fixture(scope="module")
 def imported() -> dict[str, str | None]:
     """Modules and their files."""
@@ -50,7 +53,7 @@ def test_all_packages_of_a_build_count(imported: dict[str, str | None]) -> None:
         for name in imported
         for dist in installed.get(name.partition(".")[0], ())
     }
-    assert used == set(packages())
+    assert used - JUDGES == set(packages())
     assert len(used) > 9
 
 
