@@ -7,10 +7,12 @@ from typing import Literal
 
 from pipeline.agent.tool import Observation, Tool, ToolProblem, inside, make_tool
 from pipeline.evidence.policy import check_patch
+from pipeline.index.units import undefined
 from pipeline.jsonable import from_json, to_json
 from pipeline.services import Json
 from pipeline.values import Change, Location, Plan, Solution
 from sandbox.base import Command, Workspace
+from sandbox.errors import FileNotFound, NotAllowed
 from sandbox.patch.patch import PatchError, parse, without_paths
 
 # Whoever says in words that a file is made need not be told to write the mark.
@@ -86,7 +88,8 @@ def submit_plan_tool(workspace: Workspace) -> Tool:
 def submit_tool(workspace: Workspace) -> Tool:
     """Ends a coder's run at the second call; the first is answered with a last check.
 
-    It shows the change so far and what the patch policy says of it, while it can be mended.
+    It shows the change so far, and what the patch policy and the check of its names say of it,
+    while it can be mended.
     """
     asked = False
 
@@ -101,7 +104,9 @@ def submit_tool(workspace: Workspace) -> Tool:
             return Observation("Submitted.", output=output)
         asked = True
         patch = await workspace.diff()
-        return Observation(_last_check(diff_stat(patch), _findings(patch, tests)))
+        source = _without_reproductions(patch, tests)
+        told = (_findings(source), await _undefined(source, workspace))
+        return Observation(_last_check(diff_stat(patch), "\n".join(filter(None, told))))
 
     return make_tool(
         "submit",
@@ -141,13 +146,34 @@ async def _missing(workspace: Workspace, paths: list[str]) -> list[str]:
     return result.output.splitlines()
 
 
-def _findings(patch: str, tests: list[str]) -> str:
-    """What the policy says of the patch without its reproductions, "" for nothing."""
+def _without_reproductions(patch: str, tests: list[str]) -> str:
     try:
         new = {each.path for each in parse(patch) if each.old_path is None}
     except PatchError:
-        new = set()  # the policy says what is wrong
-    source = without_paths(patch, [path for path in tests if path in new])
+        return patch  # the policy says what is wrong
+    return without_paths(patch, [path for path in tests if path in new])
+
+
+async def _undefined(source: str, workspace: Workspace) -> str:
+    """Names in the added lines that nothing in their file defines, "" for none."""
+    try:
+        parts = [each for each in parse(source) if each.new_path is not None]
+    except PatchError:
+        return ""
+    found = set[str]()
+    for each in parts:
+        words = set(re.findall(r"\w+", "\n".join(each.added)))
+        try:
+            names = await undefined(each.path, await workspace.read(each.path)) & words
+        except (FileNotFound, NotAllowed):  # gone, or too large to be read
+            continue
+        found |= {f"- {each.path}: {name}" for name in names}
+    head = "Nothing defines these names, and such a patch cannot win; import or define them:"
+    return "\n".join([head, *sorted(found)[:MAX_FINDINGS]]) if found else ""
+
+
+def _findings(source: str) -> str:
+    """What the policy says of the patch without its reproductions, "" for nothing."""
     if not source.strip():
         return ""
     found = check_patch(source)

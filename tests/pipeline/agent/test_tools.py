@@ -184,6 +184,9 @@ async def test_submit_asks_once_and_then_ends(workspace: LocalWorkspace) -> None
         (".github/workflows/x.yml", "on: push\n", [], "refused as a whole while this is so"),
         ("pkg/b.py", "import socket\ns = socket.socket()\n", [], "A person has to look at this"),
         ("pkg/b.py", "x = 1\n", [], ""),
+        ("pkg/b.py", "x = np.zeros(1)\n", [], "Nothing defines these names"),
+        ("pkg/b.py", "import numpy as np\nx = np.zeros(1)\n", [], ""),
+        ("test_b.py", "x = np\n", ["test_b.py"], ""),
         ("test_b.py", "import socket\ns = socket.socket()\n", ["test_b.py"], ""),
     ],
 )
