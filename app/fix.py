@@ -16,10 +16,11 @@ from app.messages.view import held
 from app.models import caps_of
 from app.services import open_backend, open_model, run_config
 from app.settings import Settings, SettingsError, require_data_dir
-from pipeline.journal import JsonLinesJournal
+from pipeline.journal import JsonLinesJournal, read_events
 from pipeline.jsonable import to_json
 from pipeline.resolve import resolve
 from pipeline.services import PipelineStage, Progress, Services
+from pipeline.timing import spans_in, told
 from pipeline.values import Decision, Task, Usage
 
 NO_PATCH = 3
@@ -67,7 +68,9 @@ def fix_local(
             settings, task, source, ledger, ScreenProgress(console), recorded=record is not None
         )
         decision, usage = asyncio.run(work)
-    text = local_report(task, decision, usage, scripted=settings.model_is_local)
+    timing = told(spans_in(read_events(path.read_text(encoding="utf-8", errors="replace"))))
+    console.print(f"[dim]{timing}[/]", highlight=False)
+    text = local_report(task, decision, usage, timing, scripted=settings.model_is_local)
     return _deliver(console, text, decision, usage, out, report)
 
 

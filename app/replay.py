@@ -18,6 +18,7 @@ from app.settings import Settings, SettingsError
 from pipeline.journal import read_events
 from pipeline.replay import Replayed, replay, stored_in
 from pipeline.services import Json
+from pipeline.timing import spans_in, told
 
 SAME, DIFFERENT, CANNOT = 0, 1, 2
 
@@ -25,7 +26,7 @@ SAME, DIFFERENT, CANNOT = 0, 1, 2
 def replay_run(
     settings: Settings, named: str, export: Path | None, picture: Path | None = None
 ) -> int:
-    """Print the ballot over what a run stored; 0 when the winner is the recorded one, else 1 or 2.
+    """Print ballot and critical path of a stored run; 0 for the recorded winner, else 1 or 2.
 
     `named` is a journal of `prism fix`, else a run id of the ledger. `export` takes the run as a
     journal file, which the emulator's model endpoint plays when it holds records; `picture` the
@@ -41,6 +42,8 @@ def replay_run(
     if picture is not None:
         picture.write_text(exploration_svg(replayed.pool.candidates, replayed.ballot), "utf-8")
     click.echo(without_invisible(report(replayed))[0])
+    if line := told(spans_in(events)):
+        click.echo(f"\n{line}")
     if replayed.recorded is None:
         return CANNOT
     return SAME if replayed.same_winner else DIFFERENT
@@ -103,8 +106,10 @@ async def _ledger_events(settings: Settings, run_id: str) -> list[dict[str, Json
 
 def _item_events(items: Iterable[Item]) -> Iterable[Mapping[str, Json]]:
     for each in items:
-        yield from [{"event": "start", "item": f"{each.stage}/{each.name}"}] * each.attempts
+        name = f"{each.stage}/{each.name}"
+        yield from [{"event": "start", "item": name, "at": each.started_at}] * each.attempts
     for each in sorted(items, key=lambda each: each.finished_at or 0.0):
         if each.finished_at is not None:
             name = f"{each.stage}/{each.name}"
-            yield {"event": "finish", "item": name, "output": each.output}
+            at = each.finished_at
+            yield {"event": "finish", "item": name, "at": at, "output": each.output}

@@ -8,6 +8,7 @@ records as well (`pipeline.recording`): then the run can be played again without
 import json
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +43,10 @@ def read_events(text: str) -> Iterator[dict[str, Json]]:
             continue  # the half line of a process that was ended while writing
         if isinstance(event, dict):
             yield event
+
+
+def _now() -> float:
+    return round(time.time(), 3)
 
 
 def _line(event: dict[str, Json]) -> str:
@@ -98,12 +103,13 @@ class JsonLinesJournal:
         name = f"{stage}/{item}"
         if name in self._outputs:
             return ItemRecord(self._attempts.get(name, 1), True, self._outputs[name])
-        self._write({"event": "start", "item": name})
+        self._write({"event": "start", "item": name, "at": _now()})
         return ItemRecord(self._attempts[name], False)
 
     async def finish(self, stage: PipelineStage, item: str, output: Json) -> None:
         """See Journal.finish."""
-        self._write({"event": "finish", "item": f"{stage}/{item}", "output": output})
+        name = f"{stage}/{item}"
+        self._write({"event": "finish", "item": name, "at": _now(), "output": output})
 
     async def reserve(
         self,

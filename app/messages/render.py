@@ -133,10 +133,13 @@ def pull_request(
     return PullRequestText(pull_request_title(facts, decision), bounded(body))
 
 
-def local_report(task: Task, decision: Decision, usage: Usage, *, scripted: bool = False) -> str:
+def local_report(
+    task: Task, decision: Decision, usage: Usage, timing: str = "", *, scripted: bool = False
+) -> str:
     """The report of a run on a local repository, with or without a patch.
 
-    `scripted`: the model is one of this machine, so nothing was paid.
+    `timing` says what it waited for; `scripted`: the model is one of this machine, so nothing was
+    paid.
     """
     winner = view.winner_of(decision)
     return bounded(
@@ -145,6 +148,7 @@ def local_report(task: Task, decision: Decision, usage: Usage, *, scripted: bool
             heading=title(winner.plan.summary if winner else f"No patch: {task.title}"),
             task=task,
             usage=usage,
+            timing=timing,
             scripted=scripted,
             held=view.held(decision),
             explanations=_explanations(decision),

@@ -48,6 +48,7 @@ def test_the_same_winner_is_exit_code_0(run: Path, capsys: pytest.CaptureFixture
     assert "A  1 votes  S1" in output
     assert "G1: It fails a reproduction of the bug" in output
     assert "The recorded run has the same winner." in output
+    assert "\nCritical path: " in output
 
 
 def test_another_winner_is_exit_code_1(

@@ -1,7 +1,9 @@
 """The recipe on a tiny repository: what it asks, what it survives, what it decides."""
 
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
@@ -10,9 +12,10 @@ from emulator.model.scripted import call, say
 from pipeline.choose.vote import vote
 from pipeline.contest.tally import labelled
 from pipeline.errors import EmptyRepository, ModelRejected
-from pipeline.journal import JsonLinesJournal
+from pipeline.journal import JsonLinesJournal, read_events
 from pipeline.jsonable import from_json, to_json
-from pipeline.services import RunConfig
+from pipeline.services import PipelineStage, RunConfig
+from pipeline.timing import critical_path, spans_in
 from pipeline.values import Decision
 from tests import small
 from tests.played import play
@@ -48,6 +51,28 @@ async def test_twelve_candidates_and_a_winner_that_fixes_both_halves(
     assert "+    return x / 2" in decision.patch
     assert ("local", 6, 6) in ran.stages
     assert ran.stages[-1] == ("vote", 1, 1)
+
+
+async def test_agents_work_side_by_side_up_to_the_limit(
+    source: MirrorSource, environments: Path, tmp_path: Path
+) -> None:
+    """Twelve coders keep five places full, and the journal says what the run waited for."""
+    journal, config = tmp_path / "run.jsonl", RunConfig(max_parallel=5)
+    await play(source, environments, small.script(), journal, config=config)
+    events = list(read_events(journal.read_text()))
+    assert most_at_once(events, "code") == 5
+    assert most_at_once(events, "local") == 3
+    assert most_at_once(events, "global") == 1
+    chain = [each.item.partition("/")[0] for each in critical_path(spans_in(events))]
+    assert chain == sorted(chain, key=get_args(PipelineStage).index)
+    assert {"global", "local", "synthesis", "code", "verify"} <= set(chain)
+
+
+def most_at_once(events: list[dict[str, Any]], stage: str) -> int:
+    """How many items of a stage were begun and not finished, at most."""
+    steps = {"start": 1, "finish": -1}
+    ours = [e["event"] for e in events if e.get("item", "").startswith(f"{stage}/")]
+    return max(accumulate(steps[event] for event in ours))
 
 
 async def test_the_vote_is_the_same_again_from_the_stored_decision(
