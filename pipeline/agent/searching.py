@@ -17,6 +17,8 @@ from pipeline.index.search.search import KINDS, MAX_HITS
 from pipeline.index.values import EdgeKind
 
 T = TypeVar("T")
+# Characters. Every later turn and every branch sends them again: no more than coders are shown.
+MAX_FINISHED = 24_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +197,7 @@ def locating_tools(code: CodeSearch, shown: Shown) -> tuple[Tool, ...]:
         units = arguments.units or shown.last()
         if not units:
             raise ToolProblem("No unit was found yet; search first, or name `units` by their ids.")
-        hits = await asked(lambda: code.finish_search(units))
+        hits = await asked(lambda: code.finish_search(units, MAX_FINISHED))
         return "\n\n".join(hit_text(hit) for hit in hits)
 
     return (

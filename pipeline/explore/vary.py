@@ -111,7 +111,14 @@ async def _guided(
     Also why the tactic is none of the model's, when it is not.
     """
     kept, earlier = kept_text(plans[parent].solution), plans_text(plans)
-    prompt = render("local_guide", issue=issue_block(x.task), kept=kept, earlier=earlier)
+    others = {name: plan for name, plan in plans.items() if name != parent}
+    prompt = render(
+        "local_guide",
+        issue=issue_block(x.task),
+        kept=kept,
+        parent=plans_text({parent: plans[parent]}),
+        others=plans_text(others) or "(none)",
+    )
     verdict, lost = await ask_or(x.services.model, at, prompt, _plain_guide(plans))
     told = note("planner_branch", kept=kept, earlier=earlier, guide=verdict.guide)
     return transcript.append(told), lost

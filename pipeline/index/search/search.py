@@ -11,7 +11,7 @@ from pipeline.index.search.fuzzy import close_names
 from pipeline.index.search.hits import Hits
 from pipeline.index.search.names import Named, Names
 from pipeline.index.search.patterns import identifier
-from pipeline.index.search.shortlist import full_code
+from pipeline.index.search.shortlist import LIMIT, full_code
 from pipeline.index.search.values import (
     Direction,
     Edges,
@@ -127,13 +127,14 @@ class CodeSearch:
             "Use find_code_def to look everywhere."
         )
 
-    def finish_search(self, ids: Sequence[str]) -> tuple[Hit, ...]:
+    def finish_search(self, ids: Sequence[str], limit: int = LIMIT) -> tuple[Hit, ...]:
         """The end of a search: at most ten chosen units, their `preview` being the full code.
 
-        What is too long for 100,000 characters in all is cut, the longest units first.
+        What is too long for `limit` characters in all is cut, the longest units first.
         """
         chosen = [self.unit(id_) for id_ in dict.fromkeys(ids)][:MAX_HITS]
-        codes = full_code(chosen, dict(self.index.texts({unit.path: None for unit in chosen})))
+        texts = dict(self.index.texts({unit.path: None for unit in chosen}))
+        codes = full_code(chosen, texts, limit)
         return tuple(
             self._hits.shaped(unit, "exact", 1.0, code)
             for unit, code in zip(chosen, codes, strict=True)

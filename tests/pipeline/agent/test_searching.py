@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pipeline.agent.search_text import MAX_CHARACTERS
-from pipeline.agent.searching import Shown, search_tools
+from pipeline.agent.searching import MAX_FINISHED, Shown, search_tools
 from pipeline.agent.tool import Observation, Tool
 from pipeline.agent.tools import coder_tools, planner_tools
 from pipeline.explore.locate import code_search, likely_places
@@ -218,6 +218,18 @@ async def test_a_finished_search_reads_what_was_shown_last(
     )
     named = await use(tools, "finish_search", units=["pkg/b.py:helper"])
     assert named.text == second
+
+
+async def test_a_long_file_does_not_fill_the_conversation(tmp_path: Path) -> None:
+    """A whole file at the end of a search is cut, the short unit beside it is not."""
+    long = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(3000))
+    files = {"long.py": long, "short.py": "def g():\n    return 1\n"}
+    with indexed(tmp_path, files) as index:
+        tools = planner_tools(LocalWorkspace(tmp_path / "w", {}), CodeSearch(index))
+        seen = await use(tools, "finish_search", units=["long.py", "short.py:g"])
+    assert "more lines)" in seen.text
+    assert "return 1\n" in seen.text
+    assert MAX_FINISHED / 2 < len(seen.text) < MAX_FINISHED * 1.2
 
 
 async def test_a_coder_reads_its_own_edits(tmp_path: Path, code: CodeSearch) -> None:

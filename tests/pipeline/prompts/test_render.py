@@ -16,7 +16,7 @@ PROMPTS = {
     "divergence_guide": {"issue", "earlier"},
     "contrast": {"candidate", "earlier"},
     "rank": {"issue", "last", "trajectory", "used"},
-    "local_guide": {"issue", "kept", "earlier"},
+    "local_guide": {"issue", "kept", "parent", "others"},
     "completeness": {"issue", "plans", "code", "relations"},
     "risk": {"issue", "plans", "code"},
     "judge": {"issue", "spine", "plans", "reviews", "code"},
