@@ -13,7 +13,7 @@ from pipeline.explore.plan import explored_plan, opening, run_planner
 from pipeline.explore.state import Exploration, Explored
 from pipeline.items import step
 from pipeline.model.verdicts import LocalGuideVerdict, RankVerdict
-from pipeline.prompts.blocks import issue_block, plans_text
+from pipeline.prompts.blocks import issue_block, tactics_text
 from pipeline.prompts.render import note, render
 from pipeline.services import CallAddress
 from pipeline.values import Plan, Solution
@@ -110,14 +110,14 @@ async def _guided(
 
     Also why the tactic is none of the model's, when it is not.
     """
-    kept, earlier = kept_text(plans[parent].solution), plans_text(plans)
+    kept, earlier = kept_text(plans[parent].solution), tactics_text(plans)
     others = {name: plan for name, plan in plans.items() if name != parent}
     prompt = render(
         "local_guide",
         issue=issue_block(x.task),
         kept=kept,
-        parent=plans_text({parent: plans[parent]}),
-        others=plans_text(others) or "(none)",
+        parent=tactics_text({parent: plans[parent]}),
+        others=tactics_text(others) or "(none)",
     )
     verdict, lost = await ask_or(x.services.model, at, prompt, _plain_guide(plans))
     told = note("planner_branch", kept=kept, earlier=earlier, guide=verdict.guide)

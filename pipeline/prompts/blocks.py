@@ -37,7 +37,19 @@ def solution_text(solution: Solution) -> str:
 
 def plan_text(plan: Plan) -> str:
     """A whole plan: summary, four-tuple, numbered changes, tests and risks."""
-    parts = [f"Summary: {plan.summary}", solution_text(plan.solution), "Changes:"]
+    return _plan(plan, solution_text(plan.solution))
+
+
+def tactics_text(plans: Mapping[str, Plan]) -> str:
+    """Plans of one branch under their ids, as data, without what they share: cause and places."""
+    return "\n\n".join(
+        data_block("plan", f"id: {name}\n{_plan(plan, f'Strategy: {plan.solution.strategy}')}")
+        for name, plan in plans.items()
+    )
+
+
+def _plan(plan: Plan, solution: str) -> str:
+    parts = [f"Summary: {plan.summary}", solution, "Changes:"]
     parts += [f"{n}. {_change(change)}" for n, change in enumerate(plan.changes, 1)]
     parts += ["Tests:", *(f"- {test}" for test in plan.tests)] if plan.tests else []
     parts += ["Risks:", *(f"- {risk}" for risk in plan.risks)] if plan.risks else []

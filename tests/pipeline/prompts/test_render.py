@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.prompts.blocks import MAX_ISSUE, data_block, issue_block, plan_text, plans_text
+from pipeline.prompts.blocks import (
+    MAX_ISSUE,
+    data_block,
+    issue_block,
+    plan_text,
+    plans_text,
+    tactics_text,
+)
 from pipeline.prompts.render import FOLDER, note, placeholders, render
 from pipeline.values import Change, Location, Plan, Solution, Task
 
@@ -87,3 +94,11 @@ def test_a_plan_is_text_with_everything() -> None:
         assert part in text
     assert "[from G1]" in text
     assert plans_text({"G1": PLAN, "G2": PLAN}).count("<plan>\nid: G") == 2
+
+
+def test_plans_of_one_branch_leave_out_what_they_share() -> None:
+    """Cause, behaviour and places are told once, beside them."""
+    text = tactics_text({"G1": PLAN, "L1.1": PLAN})
+    assert text.count("Strategy: way") == text.count("1. a.py (A.f): do") == 2
+    for shared in ("cause", "behaviour", "a.py:1–9"):
+        assert shared not in text
