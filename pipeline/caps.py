@@ -16,7 +16,8 @@ _CENT_FRACTION = 1e-9  # sums of floats: never refuse a call for the last bit
 class Caps:
     """`tokens` in and out together, 0 for no limit. `shares` of the money by stage or role.
 
-    `item_share` of the money is for any one item.
+    `item_share` of the money is for any one item: who has used it makes no further call. Worst
+    cases do not count against it, or a small budget would let nobody begin.
     """
 
     tokens: int = 0
@@ -41,7 +42,7 @@ class Amount:
 def require_room(limit_usd: float, caps: Caps, committed: Iterable[Amount], wanted: Amount) -> None:
     """Raise BudgetExhausted unless what is wanted fits beside what is committed.
 
-    ItemShareUsed when it is only too much for the item that wants it.
+    ItemShareUsed when only the item that wants it has had its share.
     """
     rows = list(committed)
     spent = sum(row.usd for row in rows)
@@ -65,7 +66,7 @@ def require_room(limit_usd: float, caps: Caps, committed: Iterable[Amount], want
 
     share_usd = caps.item_share * limit_usd
     used = sum(row.usd for row in rows if row.item == wanted.item)
-    if caps.item_share < 1 and wanted.item and used + wanted.usd > share_usd + _CENT_FRACTION:
+    if caps.item_share < 1 and wanted.item and used >= share_usd:
         raise ItemShareUsed(
             share_usd,
             used,

@@ -74,7 +74,7 @@ async def test_one_item_has_its_share(ledger: AsyncEngine, claim: Claim) -> None
     budget = SqlBudget(ledger, claim.run.id, claim.epoch, Caps(item_share=0.3))
     handle = await budget.reserve(CallAddress("code", "L1.1", "0"), "h", 1.4, role="coder")
     await budget.settle(handle, Usage(1, 100, 0, 10, 0.5), "end_turn")
-    await budget.reserve(CallAddress("code", "L1.1", "1", 2), "h", 0.9, role="judge")
+    await budget.reserve(CallAddress("code", "L1.1", "1", 2), "h", 1.0, role="judge")
     with pytest.raises(ItemShareUsed, match=r"\$1\.50"):
         await budget.reserve(CallAddress("code", "L1.1", "2"), "h", 0.2)
     for other in ("L1", "L1_1", "L1.10"):

@@ -182,10 +182,10 @@ async def test_a_tool_at_work_is_not_interrupted(tmp_path: Path) -> None:
 async def test_an_items_share_ends_it_as_an_outcome(tmp_path: Path) -> None:
     """Another status than the run's budget: the other items go on."""
     turns = [[call("edit", path=f"b{n}.py", new="y = 2\n", create=True)] for n in range(9)]
-    budget = JsonLinesJournal(tmp_path / "run.jsonl", 1.4, caps=Caps(item_share=0.1))
+    budget = JsonLinesJournal(tmp_path / "run.jsonl", 1.4, caps=Caps(item_share=0.01))
     run = await play(turns, tmp_path, budget)
     assert (run.exit_status, run.output) == ("share", None)
-    assert run.reason.startswith("Its share of the budget, $0.14, is used up")
+    assert run.reason.startswith("Its share of the budget, $0.01, is used up")
     assert (tmp_path / "w" / "b0.py").exists()
 
 
