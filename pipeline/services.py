@@ -56,7 +56,11 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One call. `messages` are Messages-API dicts; `force_tool` names the only tool allowed."""
+    """One call. `messages` are Messages-API dicts; `force_tool` names the only tool allowed.
+
+    `is_left_later`: other conversations will branch off after a wait, so its cache entries have
+    to live that long.
+    """
 
     address: CallAddress
     role: str
@@ -65,6 +69,7 @@ class ModelRequest:
     tools: tuple[ToolSpec, ...] = ()
     force_tool: str = ""
     max_tokens: int = 8192
+    is_left_later: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,11 @@ async def run_agent(
     watch = _Watch(len(transcript.turns), clock)
     for number in range(limits.turns):
         address = replace(at, turn=f"{at.turn}{number}")
-        request = ModelRequest(address, role.name, system, (), specs, max_tokens=max_tokens)
+        request = ModelRequest(
+            *(address, role.name, system, (), specs),
+            max_tokens=max_tokens,
+            is_left_later=role.is_left_later,
+        )
         try:
             async with clock.running():
                 reply, window = await _answered(model, request, transcript, window)

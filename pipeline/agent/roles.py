@@ -12,11 +12,13 @@ from sandbox.base import Workspace
 @dataclass(frozen=True, slots=True)
 class AgentRole:
     """`prompt` is the file in pipeline/prompts whose system part the agent gets. `tools` takes
-    the search of the base commit, None when no index could be built."""
+    the search of the base commit, None when no index could be built. `is_left_later` as in
+    `pipeline.services.ModelRequest`."""
 
     name: str
     prompt: str
     tools: Callable[[Workspace, CodeSearch | None], tuple[Tool, ...]]
+    is_left_later: bool = False
 
 
 PLANNER = AgentRole("planner", "planner", planner_tools)

@@ -1,6 +1,7 @@
 """One planner run, and what becomes of it."""
 
 from collections.abc import Awaitable
+from dataclasses import replace
 from typing import Literal
 
 from pipeline.agent.finishing import plan_from
@@ -38,7 +39,7 @@ async def run_planner(
     tools = PLANNER.tools(x.workspace, x.code)
     run = await run_agent(
         x.services.model,
-        PLANNER,
+        replace(PLANNER, is_left_later=_waits(x, at, stage)),
         transcript,
         tools,
         at,
@@ -57,6 +58,16 @@ async def run_planner(
         objection=objection,
         ended_by=run.reason,
     )
+
+
+def _waits(x: Exploration, at: CallAddress, stage: Stage) -> bool:
+    """Whether branches leave this conversation only after other planners are done.
+
+    The last global one is left at once. Its second branch waits for the first, which keeps warm
+    what both have in common: to write the rest again is cheaper than an hour for all of it.
+    """
+    config = x.services.config
+    return stage == "global" and at.item != f"G{config.n_global}" and config.n_local > 0
 
 
 def _objection(transcript: Transcript) -> str:

@@ -18,12 +18,12 @@ def body_of(
 
     At most four cache breakpoints: the system text (with the tools before it), the opening,
     the place a fork or the previous call ended at, and the end. They live five minutes; those of
-    global planners an hour, because branches leave their conversations when all of them are done
-    (`hour` False: five minutes, too). A single verdict has one after what others send as well,
-    its message's blocks before the last, and none where nobody sends the same again. `can_force`
+    conversations that are left later an hour (`hour` False: five minutes, too). A single verdict
+    has one after what others send as well, its message's blocks before the last, and none where
+    nobody sends the same again. `can_force`
     False leaves the choice of tool to the model, for models that refuse a forced one.
     """
-    mark = HOUR if hour and _is_left_later(request) else EPHEMERAL
+    mark = HOUR if hour and request.is_left_later else EPHEMERAL
     body: dict[str, Json] = {
         "model": model,
         "max_tokens": request.max_tokens,
@@ -90,10 +90,6 @@ def lives_an_hour(body: dict[str, Json]) -> bool:
 def bare(block: Json) -> Json:
     """A block without its breakpoint."""
     return {name: value for name, value in block.items() if name != "cache_control"}
-
-
-def _is_left_later(request: ModelRequest) -> bool:
-    return request.address.stage == "global" and not request.force_tool
 
 
 def _marked(request: ModelRequest, mark: Json) -> list[Json]:

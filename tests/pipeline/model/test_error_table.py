@@ -302,7 +302,8 @@ async def test_a_ttl_that_is_not_taken_is_left_out() -> None:
     """A host that knows only short entries is asked without; found out once and free of charge."""
     script = {"global/G1/0": [say("x")]}
     at = CallAddress("global", "G1", "0")
-    asked = ModelRequest(at, "planner", "s", ({"role": "user", "content": "go"},))
+    message = {"role": "user", "content": "go"}
+    asked = ModelRequest(at, "planner", "s", (message,), is_left_later=True)
     budget = MemoryBudget()
     async with scripted_model(script, budget) as model:
         said = "messages.0.content.0.cache_control.ttl: Extra inputs are not permitted"

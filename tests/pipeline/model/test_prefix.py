@@ -46,7 +46,10 @@ _FAILED = st.sampled_from([{}, {"is_error": True}])
 def sent(transcript: Transcript, stage: PipelineStage, item: str) -> dict[str, Any]:
     """The body of a planner's next call."""
     at = CallAddress(stage, item, "0")
-    return body_of(ModelRequest(at, "planner", "system", transcript.messages(), TOOLS), "m")
+    request = ModelRequest(
+        *(at, "planner", "system", transcript.messages(), TOOLS), is_left_later=stage == "global"
+    )
+    return body_of(request, "m")
 
 
 def on_the_wire(body: dict[str, Any]) -> tuple[bytes, list[bytes]]:
@@ -112,7 +115,7 @@ def test_there_are_never_more_than_four_breakpoints(transcript: Transcript) -> N
     assert marks[-1]
 
 
-def test_only_global_planners_ask_for_an_hour() -> None:
+def test_only_what_is_left_later_asks_for_an_hour() -> None:
     """Nobody leaves another conversation later, and a long entry costs more."""
     transcript = Transcript("o")
     lives = {

@@ -18,7 +18,7 @@ from pipeline.services import PipelineStage, RunConfig
 from pipeline.timing import critical_path, spans_in
 from pipeline.values import Decision
 from tests import small
-from tests.played import play
+from tests.played import Ran, play
 
 
 async def test_twelve_candidates_and_a_winner_that_fixes_both_halves(
@@ -51,6 +51,20 @@ async def test_twelve_candidates_and_a_winner_that_fixes_both_halves(
     assert "+    return x / 2" in decision.patch
     assert ("local", 6, 6) in ran.stages
     assert ran.stages[-1] == ("vote", 1, 1)
+    assert {name: written_for_an_hour(ran, name) > 0 for name in ("G1", "G2", "G3")} == {
+        "G1": True,
+        "G2": True,
+        "G3": False,  # its first branch leaves at once
+    }
+
+
+def written_for_an_hour(ran: Ran, name: str) -> int:
+    """Tokens of a global planner's conversation that the cache was asked to keep for long."""
+    return sum(
+        call["usage"]["cache_creation"]["ephemeral_1h_input_tokens"]
+        for call in ran.calls
+        if call["address"].startswith(f"global/{name}/")
+    )
 
 
 async def test_agents_work_side_by_side_up_to_the_limit(
