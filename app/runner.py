@@ -215,7 +215,7 @@ class _Work:
         runner, run = self.runner, self.run
         await runs.set_stage(runner.engine, run.id, self.claim.epoch, "publish", "publishing")
         item = await self.journal.start("publish", "pull_request")
-        usage = await self.budget.spent()
+        usage, costs = await self.budget.spent(), await self.budget.stages()
         title = render.pull_request_title(self.facts, decision)
         change = Change(
             run_id=run.id,
@@ -237,6 +237,7 @@ class _Work:
                 moved_from=branch.moved_from,
                 ci_held=branch.ci_held,
                 held=branch.held,
+                costs=costs,
             )
 
         published = await self._send(source, change, compose)

@@ -1,7 +1,7 @@
 """Every text a user sees, one template each; the only module that imports jinja2."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -111,11 +111,12 @@ def pull_request(
     moved_from: str = "",
     ci_held: bool = False,
     held: Sequence[str] = (),
+    costs: Mapping[str, Usage] | None = None,
 ) -> PullRequestText:
     """The pull request of a decision with a winner; at most 60,000 characters.
 
     `moved_from` names the branch a person had changed, `held` the policy's reasons to look
-    closely, `ci_held` that CI waits for a person.
+    closely, `ci_held` that CI waits for a person, `costs` what each stage used.
     """
     assert decision.ballot.winner is not None
     fields = {
@@ -126,6 +127,7 @@ def pull_request(
         "moved_from": moved_from,
         "ci_held": ci_held,
         "held": held,
+        "costs": cost_rows(costs or {}),
     }
     body = _render("pull_request", **fields)
     if len(body) > LIMIT:
@@ -195,6 +197,14 @@ def bounded(text: str, limit: int = LIMIT) -> str:
     return (
         cut + closing + "\n</details>" * folds + "\n\n*The rest was cut: it does not fit here.*\n"
     )
+
+
+def cost_rows(costs: Mapping[str, Usage]) -> tuple[tuple[str, Usage], ...]:
+    """What the stages used, in the order of the run; what is filed under none comes last."""
+    names = dict[str, str](STAGES)
+    known = [(names[stage], costs[stage]) for stage in names if stage in costs]
+    other = [(stage or "other", used) for stage, used in costs.items() if stage not in names]
+    return tuple(known + other)
 
 
 def _about(decision: Decision) -> dict[str, Any]:

@@ -30,6 +30,7 @@ def everything(facts, decision, usage) -> dict[str, str]:
         moved_from="prism/issue-7",
         ci_held=True,
         held=("setup.py: x",),
+        costs={"code": usage, "global": Usage(3, 900, 450, 40, 0.21)},
     )
     lost = replace(decision, outcome="no_patch", patch="", ballot=no_winner(decision))
     task = Task("acme/widgets", None, "Title", "Body", facts.base_commit)
@@ -394,3 +395,16 @@ def test_a_found_setup_can_be_copied(facts, decision, usage):
     body = render.pull_request(facts, shown, usage, 1.0).body
     assert "```text\nenv:\n  setup:\n    - make deps\n  test: make check\n```" in body
     assert "set-up agent" not in render.pull_request(facts, decision, usage, 1.0).body
+
+
+def test_the_pull_request_says_what_each_stage_cost(facts, decision, usage):
+    """One row for each stage that made calls, in the order of the run and not of the ledger."""
+    body = everything(facts, decision, usage)["pull_request"]
+
+    costs = body.partition("What it cost")[2].partition("</details>")[0]
+    rows = [line for line in costs.splitlines() if line.startswith("| ")][1:]
+
+    assert rows == [
+        "| explore | 3 | 900 | 50 % | 40 | $0.21 |",
+        "| write patches | 90 | 400000 | 88 % | 12000 | $1.84 |",
+    ]
