@@ -57,6 +57,12 @@ PACKAGES = (
         "src/marshmallow",
         "pip install -e . pytest simplejson",
     ),
+    Package(
+        "python-attrs__attrs",
+        "3dca08ce",
+        "src/attr",
+        "SETUPTOOLS_SCM_PRETEND_VERSION=25.3.0 pip install -e . pytest hypothesis cloudpickle",
+    ),
 )
 
 
