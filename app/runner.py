@@ -37,7 +37,9 @@ from app.ledger.runs import WAITING, Claim, Run
 from app.ledger.snapshots import Snapshot
 from app.messages import render, view
 from app.messages.facts import Failure, PullRequestText, Removal, RunFacts, SetupFailure
+from app.messages.page import run_page
 from app.models import asked_models, caps_of, models_of
+from app.pages.link import run_url
 from app.services import open_model, run_config
 from app.settings import Settings
 from pipeline.errors import KeyRefused, ModelUnavailable, NoEnvironment, RunRefused
@@ -125,6 +127,7 @@ class _Work:
             self._require_provider()
             source = await self._checkout()
             decision = await self._resolve(source)
+            await self._store_page(decision)
             if decision.outcome == "no_patch":
                 return await self._abstain(decision)
             return await self._publish(source, decision)
@@ -250,6 +253,18 @@ class _Work:
         await self.board.finish(render.opened(self.facts, number, decision, usage, _elapsed(run)))
         return RunEnd("done", f"Pull request #{number}: {published.pull.url}")
 
+    async def _store_page(self, decision: Decision) -> None:
+        """Keep what the run page shows; a text with a secret is not kept, and the run goes on."""
+        item = await self.journal.start("publish", "page")
+        if item.finished:
+            return
+        usage, costs = await self.budget.spent(), await self.budget.stages()
+        try:
+            html = run_page(self.facts, decision, usage, _elapsed(self.run), costs, self.repo.check)
+        except SecretInText:
+            html = "<p>The page is not shown: it would hold a secret.</p>"
+        await self.journal.finish("publish", "page", {"html": html})
+
     async def _send(
         self, source: MirrorSource, change: Change, compose: Callable[[Branch], PullRequestText]
     ) -> Published | None:
@@ -328,4 +343,5 @@ def _facts(runner: Runner, run: Run, snapshot: Snapshot) -> RunFacts:
         snapshot_sha256=snapshot.sha256,
         removed=tuple(Removal(**entry) for entry in snapshot.removed),
         label=settings.label,
+        page_url=run_url(settings, run.id),
     )

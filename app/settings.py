@@ -48,6 +48,7 @@ class Settings:
     ghe_host: str = ""  # GHE_HOST
     ghe_protocol: str = "https"  # GHE_PROTOCOL
     database_url: str = ""  # DATABASE_URL ("" = SQLite in the data folder)
+    public_url: str = ""  # PRISM_PUBLIC_URL ("" = no run pages are linked)
     data_dir: Path = Path("data")  # PRISM_DATA_DIR
     label: str = "prism-fix"  # PRISM_LABEL
     recipe: str = "prism"  # PRISM_RECIPE
@@ -171,6 +172,7 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         ghe_host=get.text("GHE_HOST"),
         ghe_protocol=get.choice("GHE_PROTOCOL", default.ghe_protocol, ("https", "http")),
         database_url=get.url("DATABASE_URL", tuple(_DRIVERS)),
+        public_url=get.url("PRISM_PUBLIC_URL", ("http", "https")).rstrip("/"),
         data_dir=Path(get.text("PRISM_DATA_DIR", "data")),
         label=get.text("PRISM_LABEL", default.label),
         recipe=get.choice("PRISM_RECIPE", default.recipe, ("prism",)),

@@ -16,6 +16,7 @@ from app.ledger.engine import open_ledger
 from app.ledger.migrate import migrate
 from app.logs import configure_logs
 from app.pages.health import health_routes
+from app.pages.run import run_route
 from app.settings import Settings, read_settings, require_data_dir, require_webhook_secret
 
 log = structlog.get_logger(__name__)
@@ -44,7 +45,7 @@ def create_app(settings: Settings) -> Starlette:
                 await engine.dispose()
 
     app = Starlette(
-        routes=[webhook_route(settings), *health_routes()],
+        routes=[webhook_route(settings), run_route(settings), *health_routes()],
         lifespan=lifespan,
         max_body_size=MAX_BODY_BYTES,
     )

@@ -43,6 +43,7 @@ def start_stack(processes: Processes, work: Path, sandbox: str, live: Settings |
         "GHE_HOST": hub.facts["url"].partition("://")[2],
         "GHE_PROTOCOL": "http",
         "PORT": str(port),
+        "PRISM_PUBLIC_URL": f"http://127.0.0.1:{port}",
         "PRISM_DATA_DIR": str(work / "data"),
         "PRISM_SANDBOX": sandbox,
         "LOG_FORMAT": "pretty",

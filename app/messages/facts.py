@@ -18,7 +18,8 @@ class Removal:
 class RunFacts:
     """What stays the same during a run. `requested_by` is a login, `models` names in use.
 
-    `isolation` is "container" or "none"; `snapshot_sha256` the hash of the approved text.
+    `isolation` is "container" or "none"; `snapshot_sha256` the hash of the approved text;
+    `page_url` the signed address of the run page, "" for none.
     """
 
     run_id: str
@@ -36,6 +37,7 @@ class RunFacts:
     snapshot_sha256: str = ""
     removed: tuple[Removal, ...] = ()
     label: str = "prism-fix"
+    page_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)

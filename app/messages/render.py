@@ -135,6 +135,26 @@ def pull_request(
     return PullRequestText(pull_request_title(facts, decision), bounded(body))
 
 
+def run_page(
+    facts: RunFacts,
+    decision: Decision,
+    usage: Usage,
+    elapsed_s: float,
+    costs: Mapping[str, Usage],
+) -> str:
+    """The run page's body in Markdown: what the pull request says, and every candidate."""
+    return _render(
+        "run_page",
+        **_about(decision),
+        facts=facts,
+        usage=usage,
+        elapsed_s=elapsed_s,
+        held=view.held(decision),
+        candidates=view.candidate_rows(decision),
+        costs=cost_rows(costs),
+    )
+
+
 def local_report(
     task: Task, decision: Decision, usage: Usage, timing: str = "", *, scripted: bool = False
 ) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from app.messages.outgoing import code, inline
 from pipeline.decide import renamed
 from pipeline.values import Candidate, Cluster, Decision, Evidence, Reproduction
+from sandbox.patch.parse import PatchError
 from sandbox.patch.patch import apply, parse
 
 
@@ -33,6 +34,19 @@ class GroupRow:
     outcome: str
     chosen: bool
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRow:
+    """One line of the run page's table of candidates; `group` and `votes` are "–" for none."""
+
+    id: str
+    approach: str
+    files: str
+    tests: str
+    group: str
+    votes: str
+    chosen: bool
 
 
 MAX_FILES = 20
@@ -97,9 +111,36 @@ _STATUS = {
 }
 
 
+def candidate_rows(decision: Decision) -> tuple[CandidateRow, ...]:
+    """Every candidate with what it changes, what the tests said and where it stands."""
+    groups = {name: each for each in decision.ballot.clusters for name in each.members}
+    rows = []
+    for given in decision.candidates:
+        group = groups.get(given.id)
+        rows.append(
+            CandidateRow(
+                id=given.id,
+                approach=_change_of(given),
+                files=_counted_files(given.patch),
+                tests=tests_in_words(decision.evidence.get(given.id), len(decision.reproductions)),
+                group=group.label if group else "–",
+                votes=str(group.votes) if group else "–",
+                chosen=given.id == decision.ballot.winner,
+            )
+        )
+    return tuple(rows)
+
+
 def files_changed(decision: Decision) -> str:
     """The files of the patch with their added and removed lines, counted; "" without a patch."""
-    parts = parse(decision.patch)
+    return _counted_files(decision.patch)
+
+
+def _counted_files(patch: str) -> str:
+    try:
+        parts = parse(patch)
+    except PatchError:  # a candidate's that was refused for it
+        return "not a whole patch"
     told = [
         f"{code(part.path)} +{len(part.added)} −{len(part.removed)}" for part in parts[:MAX_FILES]
     ]

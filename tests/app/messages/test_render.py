@@ -47,6 +47,7 @@ def everything(facts, decision, usage) -> dict[str, str]:
         "help": render.help_text(facts.label, "explode"),
         "empty_repository": render.empty_repository("trunk", facts.label),
         "pull_request": pull.body,
+        "run_page": render.run_page(facts, decision, usage, 60.0, {"code": usage}),
         "local_report": render.local_report(task, decision, usage),
         "local_report without a patch": render.local_report(task, lost, usage),
     }
