@@ -409,3 +409,11 @@ def test_the_pull_request_says_what_each_stage_cost(facts, decision, usage):
         "| explore | 3 | 900 | 50 % | 40 | $0.21 |",
         "| write patches | 90 | 400000 | 88 % | 12000 | $1.84 |",
     ]
+
+
+@pytest.mark.parametrize("text", ["pull_request", "local_report", "run_page"])
+def test_what_should_happen_stands_between_cause_and_change(facts, decision, usage, text):
+    """All parts of the explanation that won are told, in the order in which they are read."""
+    body = everything(facts, decision, usage)[text]
+    places = [body.index(f"**What {each}.**") for each in ("was wrong", "should happen", "changes")]
+    assert places == sorted(places)
