@@ -320,7 +320,7 @@ def origins(decision: Decision) -> tuple[str, ...]:
         if others:
             told.append(f"{code(change.path)} from {inline(', '.join(others), 60)}")
     if not told and winner.parents:
-        told.append(f"the plan builds on {inline(', '.join(winner.parents), 60)}")
+        told.append(f"The plan builds on {inline(', '.join(winner.parents), 60)}")
     return tuple(told[:8])
 
 
