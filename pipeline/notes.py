@@ -24,11 +24,18 @@ def baseline_note(environment: Environment) -> str:
     passing = environment.stable_passes
     unsure = len(environment.baseline.with_status("pass") - passing)
     also = f", {unsure} pass at times and do not count" if unsure else ""
+    part = _part_note(environment) if environment.targets else ""
     failing = environment.baseline.with_status("fail") | environment.baseline.with_status("error")
     return (
-        f"{len(passing)} tests pass, {len(failing)} fail{also} before any change "
+        f"{part}{len(passing)} tests pass, {len(failing)} fail{also} before any change "
         f"(`{environment.plan.test}`, {environment.baseline.duration_s:.0f} s)"
     )
+
+
+def _part_note(environment: Environment) -> str:
+    count = sum(map(len, environment.targets))
+    files = f"{count} test files" if count > 1 else "one test file"
+    return f"all tests do not end in time; in the {files} nearest to the issue "
 
 
 def about_repository(environment: Environment) -> str:

@@ -142,7 +142,8 @@ class Environment:
     `reference` is the backend's own handle (an image id or a folder). `baseline` is the run of
     the suite before any patch, `baseline_again` a second one that tells flaky tests; both None
     when the plan has no test command. `log` is the end of the set-up's output. `built_on` is the
-    commit whose installation it uses, "" when it was set up from scratch.
+    commit whose installation it uses, "" when it was set up from scratch. `targets` are the test
+    files that the base runs were of, in lists for one call of the runner each; () for all tests.
     """
 
     reference: str
@@ -153,6 +154,7 @@ class Environment:
     log: str
     cached: bool = False
     built_on: str = ""
+    targets: tuple[tuple[str, ...], ...] = ()
 
     @property
     def stable_passes(self) -> frozenset[str]:

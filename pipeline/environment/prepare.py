@@ -1,6 +1,8 @@
 """From a repository to an environment: what was decided, an agent where that fails, or a clear no.
 
 declared or detected plan ─▶ set-up and tests ─▶ set-up agent ─▶ without tests, if allowed ─▶ end
+
+Where all tests do not end in time, those nearest to the issue are the tests.
 """
 
 from dataclasses import dataclass, replace
@@ -8,8 +10,9 @@ from dataclasses import dataclass, replace
 from pipeline.environment.agent import Found, find_setup
 from pipeline.environment.pin import pinned
 from pipeline.environment.spec import plan_of
-from pipeline.environment.trial import Trouble, try_plan
+from pipeline.environment.trial import Trouble, missing_tests, try_plan
 from pipeline.errors import NoEnvironment
+from pipeline.evidence.subset import nearest_subset
 from pipeline.items import step
 from pipeline.services import Services
 from sandbox.base import Environment, EnvironmentPlan
@@ -54,7 +57,7 @@ async def prepare_environment(services: Services, issue: str = "") -> Prepared:
     await services.progress.update("environment", 0, 1, plan.origin)
 
     async def work(attempt: int) -> _Outcome:
-        return await _decide(services, plan, config, attempt)
+        return await _decide(services, plan, config, issue, attempt)
 
     outcome = await step(services.journal, "environment", "setup", _Outcome, work)
     trouble, found = outcome.trouble, outcome.found
@@ -67,14 +70,17 @@ async def prepare_environment(services: Services, issue: str = "") -> Prepared:
         if trouble.is_setup:
             plan = replace(plan, setup=(), test="", packages=(), image="", origin=WITHOUT_SETUP)
     environment = await services.sandbox.prepare(services.source, plan, services.run)
-    return Prepared(environment, untested, pin)
+    return Prepared(await nearest_subset(services, issue, environment), untested, pin)
 
 
 async def _decide(
-    services: Services, plan: EnvironmentPlan, config: RepositoryConfig, attempt: int
+    services: Services, plan: EnvironmentPlan, config: RepositoryConfig, issue: str, attempt: int
 ) -> _Outcome:
     """Try the plan, then ask the agent; raises NoEnvironment when the run may not go on."""
-    trouble = (await try_plan(services, plan)).trouble
+    trial = await try_plan(services, plan)
+    trouble = trial.trouble
+    if trouble is not None and trial.environment is not None:
+        trouble = missing_tests(await nearest_subset(services, issue, trial.environment))
     found: Found | None = None
     if trouble is not None and not _is_pinned(config):
         await services.progress.update("environment", 0, 1, "asking the set-up agent")

@@ -28,6 +28,11 @@ class Bench:
         """T_final: passes on the base twice, minus the named exclusions."""
         return self.environment.stable_passes - set(self.excluded)
 
+    @property
+    def batches(self) -> tuple[tuple[str, ...], ...]:
+        """What the runner is given to run the suite, one call each; () in it stands for all."""
+        return self.environment.targets or ((),)
+
 
 async def in_fresh_copies(
     patch: str, bench: Bench, work: Callable[[Workspace, str], Awaitable[T | str]]

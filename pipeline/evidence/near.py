@@ -23,6 +23,10 @@ async def near_tests(services: Services, task: Task) -> list[str]:
         return []
 
 
+def likely_files(index: Index, title: str, body: str) -> list[str]:
+    """The best few files of the ranking for an issue; blocks. Raises IndexingFailed."""
+    return [each.id for each in rank(index, title, body).files[:PLACES]]
+
+
 def _near(index: Index, task: Task) -> list[str]:
-    ranking = rank(index, task.title, task.body)
-    return nearest_tests(index, [each.id for each in ranking.files[:PLACES]])
+    return nearest_tests(index, likely_files(index, task.title, task.body))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pipeline.evidence.bench import Bench, in_fresh_copies
 from pipeline.evidence.policy_paths import is_test_file
-from pipeline.evidence.regression import Part, run_batches
+from pipeline.evidence.regression import Part, has_verdict, joined, run_batches
 from pipeline.evidence.runs import contradicts, file_of
 from pipeline.index.errors import IndexingFailed
 from pipeline.index.rank.proximity import nearest, nearest_tests
@@ -21,7 +21,8 @@ from pipeline.services import CodeIndex
 from sandbox.base import TestRun, Workspace
 
 BATCH_CHARS = 60_000  # one argument of the kernel's holds twice as much
-ROUNDS = 3
+ROUNDS = 4
+FEWER = 8.0  # times fewer tests after some that gave no verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,44 +84,72 @@ def _seconds(bench: Bench, files: Iterable[str]) -> dict[str, float]:
     return {path: baseline.duration_s * count / total for path, count in counts.items()}
 
 
-async def measured(order: Order, bench: Bench, seconds: float, end: int | None = None) -> Part:
-    """The first files of an order that take about `seconds`, as they pass on the base.
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The first files of an order, in lists for one call each, and what they did on the base."""
 
-    Runs them on the base, and more of them while that left half of the time; costs one workspace
-    for each of at most three rounds. No tests in it when parts cannot be run.
+    batches: tuple[tuple[str, ...], ...]
+    run: TestRun
+
+
+async def run_nearest(
+    order: Order, bench: Bench, seconds: float, end: int | None = None, scale: float = 1.0
+) -> Measured | None:
+    """Run the first files of an order that take about `seconds` on the base.
+
+    `scale` is how much longer they may take than the order says. More of them are run while that
+    left half of the time. Where the first gave no verdict it takes fewer, and it goes past a
+    single one. Costs one workspace for each of at most four rounds, two where one is lost. None
+    when no part gave a verdict.
     """
-    part, at = Part(), 0
-    stop = len(order.files) if end is None else end
-    scale = 1.0
+    batches: tuple[tuple[str, ...], ...] = ()
+    runs: list[TestRun] = []
+    at, stop = 0, len(order.files) if end is None else end
     for _ in range(ROUNDS):
-        left = seconds - part.seconds
+        left = seconds - sum(run.duration_s for run in runs)
         if at >= stop or (at and left < seconds / 2):
             break
         upto = order.within(left / scale, at, stop)
-        batches = _batches([path for path, _ in order.files[at:upto]])
-        run = await _on_the_base(batches, bench)
+        files = order.files[at:upto]
+        wanted = _batches([path for path, _ in files])
+        run = await run_once(wanted, bench)
         if run is None:
-            break
-        estimate = sum(cost for _, cost in order.files[at:upto])
+            if runs:
+                break
+            if len(files) > 1:
+                scale *= FEWER
+            else:
+                at = upto
+            continue
+        estimate = sum(cost for _, cost in files)
         scale = max(run.duration_s / estimate, 0.05) if estimate else 1.0
-        passing = run.with_status("pass") & bench.environment.stable_passes
-        part = Part(
-            part.batches + batches,
-            tuple(sorted({*part.tests, *passing})),
-            part.seconds + run.duration_s,
-            part.odd or contradicts(run),
-        )
-        at = upto
-    return part
+        batches, at = batches + wanted, upto
+        runs.append(run)
+    return Measured(batches, joined(runs)) if runs else None
 
 
-async def _on_the_base(batches: Sequence[Sequence[str]], bench: Bench) -> TestRun | None:
+async def measured(order: Order, bench: Bench, seconds: float, end: int | None = None) -> Part:
+    """The first files of an order that take about `seconds`, as they pass on the base.
+
+    Costs what `run_nearest` does. No tests in it when parts cannot be run.
+    """
+    found = await run_nearest(order, bench, seconds, end)
+    if found is None:
+        return Part()
+    passing = found.run.with_status("pass") & bench.environment.stable_passes
+    odd = contradicts(found.run)
+    return Part(found.batches, tuple(sorted(passing)), found.run.duration_s, odd)
+
+
+async def run_once(batches: Sequence[Sequence[str]], bench: Bench) -> TestRun | None:
+    """Files of tests on the base, in a fresh workspace; None without a verdict."""
+
     async def work(workspace: Workspace, snapshot: str) -> TestRun | str:
         run = await run_batches(workspace, batches)
-        return run if run.results else "no verdict"
+        return run if run.results or run.timed_out else "no verdict"
 
     found = await in_fresh_copies("", bench, work)
-    return None if isinstance(found, str) else found
+    return found if isinstance(found, TestRun) and has_verdict(found) else None
 
 
 def _batches(files: Sequence[str]) -> tuple[tuple[str, ...], ...]:

@@ -49,7 +49,7 @@ async def run_suite(patch: str, bench: Bench, part: Part | None = None) -> Suite
 
     Costs one workspace, another one when it fails, and one for each lost test up to 8.
     """
-    batches = part.batches if part is not None else ((),)
+    batches = part.batches if part is not None else bench.batches
     tests = frozenset(part.tests) if part is not None else bench.environment.stable_passes
     base = bench.environment.baseline
 
@@ -79,15 +79,33 @@ async def run_batches(workspace: Workspace, batches: Collection[Sequence[str]]) 
 
     An empty batch is the whole suite. Where exit codes differ the first that is not 0 counts.
     """
+    runs: list[TestRun] = []
+    for batch in batches:
+        runs.append(await workspace.test(tuple(batch)))
+        if not has_verdict(runs[-1]):
+            break
+    return joined(runs)
+
+
+def has_verdict(run: TestRun) -> bool:
+    """Whether a run ended and said something of some test."""
+    return not run.timed_out and bool(run.results) and run.exit_code is not None
+
+
+def joined(runs: Sequence[TestRun]) -> TestRun:
+    """Runs of several parts, at least one, as one run; the first without a verdict is it. Pure."""
     results: dict[str, TestStatus] = {}
     seconds, code, structured, output = 0.0, 0, True, ""
-    for batch in batches:
-        run = await workspace.test(tuple(batch))
+    for run in runs:
         seconds += run.duration_s
-        if run.timed_out or not run.results or run.exit_code is None:
+        if not has_verdict(run):
             return replace(run, results={}, duration_s=seconds)
         results |= run.results
-        code, structured, output = code or run.exit_code, structured and run.structured, run.output
+        code, structured, output = (
+            code or run.exit_code or 0,
+            structured and run.structured,
+            run.output,
+        )
     return TestRun(results, code, seconds, timed_out=False, structured=structured, output=output)
 
 
@@ -105,7 +123,7 @@ async def _pass_alone(lost: Sequence[str], patch: str, bench: Bench) -> tuple[st
         async def work(
             workspace: Workspace, snapshot: str, target: str | None = target
         ) -> TestRun | str:
-            return await workspace.test((target,) if target else ())
+            return await run_batches(workspace, ((target,),) if target else bench.batches)
 
         run = await in_fresh_copies(patch, bench, work)
         if isinstance(run, str) or run.timed_out or is_forged(run, bench.environment.baseline):

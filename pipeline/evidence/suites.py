@@ -68,6 +68,8 @@ async def _part(
     services: Services, bench: Bench, edits: Collection[str]
 ) -> tuple[Part | None, bool]:
     """What to run first, None for the whole suite at once; and whether that is all to be run."""
+    if bench.environment.targets:  # it is a part already, and fits into the time
+        return None, False
     baseline, budget = bench.environment.baseline, services.config.test_budget_s
     seconds = baseline.duration_s if baseline is not None else 0.0
     over = bool(budget) and seconds > budget

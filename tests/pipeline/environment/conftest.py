@@ -64,7 +64,7 @@ class Office:
     calls: list[str] = field(default_factory=list)
     progress: Heard = field(default_factory=Heard)
 
-    async def prepare(self, script: Mapping[str, Any]) -> Prepared:
+    async def prepare(self, script: Mapping[str, Any], issue: str = "") -> Prepared:
         """Prepare the environment; a second call is what happens after a crash."""
         ledger = JsonLinesJournal(self.folder / "run.jsonl", self.limit_usd)
         with serving(create_app(script)) as url:
@@ -82,7 +82,7 @@ class Office:
                         self.progress,
                         RunConfig(),
                     )
-                    return await prepare_environment(services)
+                    return await prepare_environment(services, issue)
             finally:
                 async with httpx.AsyncClient() as client:
                     asked = (await client.get(f"{url}/_emulator/calls")).json()

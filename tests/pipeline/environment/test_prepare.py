@@ -9,8 +9,9 @@ import yaml
 from emulator.model.scripted import call, say
 from pipeline.environment.agent import MAX_COMMANDS
 from pipeline.errors import ModelRejected, NoEnvironment
+from sandbox.base import Limits
 from sandbox.environment.config import parse_config
-from tests.pipeline.environment.conftest import CHECKS
+from tests.pipeline.environment.conftest import CHECKS, QuickSandbox
 
 GOOD = call("submit_setup", setup=["touch installed"], test="sh run-checks.sh")
 BAD = call("submit_setup", setup=["touch elsewhere"], test="sh run-checks.sh")
@@ -22,6 +23,9 @@ FAILING = {
     ".github/prism.yml": "env:\n  setup: ['echo the reason; exit 3']\n  test: sh run-checks.sh\n",
     **{path: CHECKS[path] for path in ("run-checks.sh", "answer.txt")},
 }
+
+
+CI = "on: push\njobs:\n  t:\n    steps:\n    - run: {line}\n"
 
 
 def turns(*answers: Any) -> dict[str, Any]:
@@ -59,6 +63,31 @@ async def test_after_a_crash_nothing_is_asked_again(office: Any) -> None:
     assert desk.calls == []
     assert second.environment.plan == first.environment.plan
     assert second.pin == first.pin
+
+
+async def test_where_all_tests_do_not_end_those_of_the_issue_are_run(
+    office: Any, tmp_path: Path
+) -> None:
+    """They speak for a patch, so no agent is asked for other ones, and it is told."""
+    files = {
+        "shop.py": "def total(items):\n    return sum(items)\n",
+        "tests/__init__.py": "",
+        "tests/test_hang.py": "import time\n\ntime.sleep(99)\n",
+        "tests/test_shop.py": (
+            "import unittest\nimport shop\n\n\nclass Shop(unittest.TestCase):\n"
+            "    def test_total(self):\n        self.assertEqual(shop.total([1]), 1)\n"
+        ),
+        ".github/workflows/ci.yml": CI.format(line="python3 -m unittest discover -v"),
+    }
+    desk = office(files)
+    desk.sandbox = QuickSandbox(
+        data_dir=tmp_path / "data", allow=True, limits=Limits(test_timeout_s=3.0)
+    )
+    prepared = await desk.prepare({}, issue="A wrong total\nSee tests/test_shop.py.")
+    assert desk.calls == []
+    assert prepared.untested == ""
+    assert prepared.environment.targets == (("tests/test_shop.py",),)
+    assert prepared.environment.stable_passes == {"tests/test_shop.py::Shop::test_total"}
 
 
 async def test_a_setup_that_does_not_replay_is_refused_with_its_reason(office: Any) -> None:
