@@ -22,7 +22,7 @@ from sandbox.base import TestRun, Workspace
 
 BATCH_CHARS = 60_000  # one argument of the kernel's holds twice as much
 ROUNDS = 4
-FEWER = 8.0  # times fewer tests after some that gave no verdict
+STEP = 8.0  # times fewer tests after some that gave no verdict, at most so many more after others
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +117,12 @@ async def run_nearest(
             if runs:
                 break
             if len(files) > 1:
-                scale *= FEWER
+                scale *= STEP
             else:
                 at = upto
             continue
         estimate = sum(cost for _, cost in files)
-        scale = max(run.duration_s / estimate, 0.05) if estimate else 1.0
+        scale = max(run.duration_s / estimate, scale / STEP) if estimate else 1.0
         batches, at = batches + wanted, upto
         runs.append(run)
     return Measured(batches, joined(runs)) if runs else None

@@ -34,6 +34,8 @@ _PYTEST_VALUES = frozenset(
     | {"--confcutdir", "--ignore", "--deselect", "--cov", "--cov-report", "--cov-config"}
     | {"--durations", "--junitxml", "--import-mode", "--timeout"}
 )
+# One module that cannot be imported, or a setting to stop early, must not hide all other tests.
+_PYTEST_OPTIONS = "-o junit_family=xunit1 --continue-on-collection-errors --maxfail=0"
 _PARSERS: Mapping[str, Callable[[bytes], Results]] = {
     "pytest": parse_junit,
     "unittest": parse_unittest_events,
@@ -99,7 +101,7 @@ def _python(plan: EnvironmentPlan, targets: tuple[str, ...], report: str) -> Sui
         verbose = f"python -m unittest -v {chosen}" if chosen else _verbose(plan.test)
         return SuiteCommand(unittest_line(verbose, report))
     line = f"{pytest_without_paths(plan.test)} {chosen}" if chosen else plan.test
-    return SuiteCommand(line, {"PYTEST_ADDOPTS": f"--junitxml={report} -o junit_family=xunit1"})
+    return SuiteCommand(line, {"PYTEST_ADDOPTS": f"--junitxml={report} {_PYTEST_OPTIONS}"})
 
 
 def read_run(plan: EnvironmentPlan, outcome: Outcome, report: bytes | None) -> TestRun:

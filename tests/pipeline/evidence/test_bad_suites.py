@@ -70,6 +70,28 @@ async def test_a_base_whose_suite_never_ends(bench: MakeSetting) -> None:
     assert strict.winner is None
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"tests/test_absent.py": "import absent_package\n"},
+        {"tests/test_a.py": "def test_a():\n    assert 0\n", "tox.ini": "[pytest]\naddopts = -x\n"},
+        {"tests/test_a.py": "assert 0\n", "tests/test_b.py": "def (\n", "tests/c_test.py": "x\n"},
+    ],
+)
+async def test_one_broken_test_file_hides_no_other(
+    bench: MakeSetting, more: dict[str, str]
+) -> None:
+    """What cannot be imported or fails on the base leaves the rest of the suite as it is."""
+    setting = bench({**FILES, **more})
+    environment = await setting.environment()
+    assert len(environment.stable_passes) == 3
+    pool = [candidate("G1", shop(SHOP + "\n\nspare = 0\n")), candidate("G2", shop(BREAKS))]
+    evidence, _ = await verify_pool(setting.services(), environment, pool)
+    assert evidence["G1"].regression_ran
+    assert evidence["G1"].lost == ()
+    assert len(evidence["G2"].lost) == 2
+
+
 async def test_a_patch_that_prints_a_gigabyte(tmp_path: Path) -> None:
     """The suite is ended, twice, and the evidence says so; what it printed is not kept."""
     source = await asyncio.to_thread(make_repository, tmp_path / "shop", FILES)
