@@ -42,4 +42,6 @@ def about_repository(environment: Environment) -> str:
     """What agents are told: language, test command, and what the suite did before any change."""
     plan = environment.plan
     command = f"Tests are run by `{plan.test}`." if plan.test else "No test command was found."
-    return f"Language: {plan.language}. {command} Before any change: {baseline_note(environment)}."
+    parts = " Run single test files, never all." if environment.targets else ""
+    note = baseline_note(environment)
+    return f"Language: {plan.language}. {command} Before any change: {note}.{parts}"

@@ -60,6 +60,8 @@ async def test_it_is_said_to_people_and_agents(bench: MakeSetting) -> None:
     said = "all tests do not end in time; in the one test file nearest to the issue 3 tests pass"
     assert said in baseline_note(near)
     assert said in about_repository(near)
+    assert about_repository(near).endswith("Run single test files, never all.")
+    assert "single" not in about_repository(replace(near, targets=()))
 
 
 async def test_after_a_restart_nothing_runs_again(bench: MakeSetting) -> None:
