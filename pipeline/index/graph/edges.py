@@ -145,8 +145,9 @@ class Edges:
         self, module: Module, source: int, target: str, numbers: tuple[int, ...], line: int
     ) -> None:
         """A method called on an object may be any override of it below; `super` says which."""
-        root, dot, _ = target.partition(".")
-        if not dot or root in module.rules.above or len(numbers) != 1:
+        segments = target.split(".")
+        above = module.rules.above.intersection(segments)
+        if len(segments) == 1 or above or len(numbers) != 1:
             return
         number = numbers[0]
         if self._symbols.members[number] and not self._symbols.is_class(number):

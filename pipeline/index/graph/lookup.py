@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pipeline.index.graph.meanings import OUTSIDE, Above, Files, Meaning, Things, instance
+from pipeline.index.graph.heads import Heads
+from pipeline.index.graph.meanings import OUTSIDE, Above, Files, Meaning, Space, Things, instance
+from pipeline.index.graph.places import Places
 from pipeline.index.graph.symbols import Given, Module, Symbols
-from pipeline.index.languages.layout import Find, Layout, Rules
+from pipeline.index.languages.layout import Layout, Rules
 from pipeline.index.values import Import
 
 MAX_DEPTH = 6
@@ -17,15 +19,11 @@ class Lookup:
     def __init__(self, symbols: Symbols, layout: Layout, rules: dict[str, Rules]) -> None:
         self._symbols = symbols
         self._modules = symbols.modules
-        by_rules = {id(rule): rule for rule in rules.values()}
-        self._find: dict[int, Find] = {key: rule.find(layout) for key, rule in by_rules.items()}
-        self._around = {key: rule.around(layout) for key, rule in by_rules.items()}
-        self._seen: dict[tuple[int, str], list[Module]] = {}
+        self._places = Places(symbols.modules, layout, rules)
+        self._heads = Heads(symbols)
         self._tops: dict[tuple[str, str], Meaning] = {}
         self._bases: dict[int, tuple[Meaning, ...]] = {}
         self._members: dict[tuple[int, str], Meaning] = {}
-        self._hints: dict[int, dict[str, str]] = {}
-        self._files: dict[tuple[int, str, str], tuple[str, ...]] = {}
 
     def top(self, module: Module, name: str, depth: int = 0) -> Meaning:
         """What a module's attribute means: its own, imported, or from a module it takes all of."""
@@ -47,31 +45,30 @@ class Lookup:
                 return found
         if ("", name) in module.bound:
             return self._agreed(module, name, module.bound["", name], depth)
+        is_space = name in module.spaces
         for star in module.stars:
-            for path in self.files(module, star):
+            for path in self._places.files(module, star):
                 found = self.top(self._modules[path], name, depth + 1)
                 if isinstance(found, Things) or (isinstance(found, Files) and found.paths):
                     return found
-        return None
+                is_space |= isinstance(found, Space)
+        return Space(module.path, name) if is_space else None
 
     def _things(self, module: Module, name: str) -> Things:
         numbers = module.names[name]
         return Things(tuple(numbers[-1:] if module.rules.last_counts else numbers))
-
-    def files(self, module: Module, written: str) -> tuple[str, ...]:
-        """The parsed files that a module stands for, as written in this one."""
-        key = (id(module.rules), written, module.path)
-        if key not in self._files:
-            found = self._find[id(module.rules)](written, module.path)
-            self._files[key] = tuple(path for path in found if path in self._modules)
-        return self._files[key]
 
     def imported(self, module: Module, item: Import, depth: int = 0) -> Meaning:
         """What an import brings; OUTSIDE when it is not of this repository."""
         if not item.module:
             # A renaming in the file itself.
             return self.top(module, item.name, depth) if item.name != item.alias else None
-        files = self.files(module, item.module)
+        if item.module in module.spaces:
+            return self.attribute(Space(module.path, item.module), item.name, depth)
+        return self._brought(module, item, depth)
+
+    def _brought(self, module: Module, item: Import, depth: int) -> Meaning:
+        files = self._places.files(module, item.module)
         if item.name in {"", "*"}:
             return Files(files)
         for path in files:
@@ -79,7 +76,7 @@ class Lookup:
             if found is not None:
                 return found
         glue = "" if item.module.endswith(".") else "."
-        below = self.files(module, item.module + glue + item.name)
+        below = self._places.files(module, item.module + glue + item.name)
         if not module.rules.package:
             # Elsewhere a file is named like the class in it.
             for path in below:
@@ -98,6 +95,8 @@ class Lookup:
             return self._in_files(of.paths, name, depth)
         if isinstance(of, Above):
             return self._above(of.number, name, depth)
+        if isinstance(of, Space):
+            return self._known(self._modules[of.path], f"{of.name}.{name}", depth)
         for number in of.numbers:
             found = self.member(number, name, depth)
             if found is not None:
@@ -116,7 +115,7 @@ class Lookup:
                 return found
             file = path.rpartition("/")[2]
             if file == module.rules.package:
-                below = self.files(module, "." + name)
+                below = self._places.files(module, "." + name)
                 if below:
                     return Files(below)
             # Java's static members, what a file named like its class holds.
@@ -184,10 +183,25 @@ class Lookup:
                 return None
             name, called = _bare(segment)
             holder, found = found, self.attribute(found, name, depth)
+            if found is None and isinstance(holder, Things) and not holder.is_instance:
+                found = self._qualified(module, owner, holder, name)
             if found is None and isinstance(holder, Things) and holder.is_instance:
                 found = self._held(holder, name, depth)
             found = self._used(found, segment, called, depth)
         return found
+
+    def _qualified(self, module: Module, owner: str, holder: Things, name: str) -> Meaning:
+        """`Outer.this`, `Outer.super`, and `Interface.super`, which is the interface itself."""
+        rules = module.rules
+        if name in rules.own:
+            return instance(holder)
+        if name not in rules.above:
+            return None
+        around = {
+            module.names[each][-1] for each, is_class in self._scopes(module, owner) if is_class
+        }
+        number = holder.numbers[-1]
+        return Above(number) if number in around else instance(holder)
 
     def _used(self, found: Meaning, segment: str, called: int, depth: int) -> Meaning:
         if segment.endswith("[]"):
@@ -223,7 +237,7 @@ class Lookup:
     ) -> tuple[Meaning, Sequence[str]]:
         """What a path of modules leads to: the longest beginning that is a file with the rest."""
         for end in range(len(segments) - 1, 0, -1):
-            files = Files(self.files(module, ".".join(segments[:end])))
+            files = Files(self._places.files(module, ".".join(segments[:end])))
             if files.paths and self.attribute(files, _bare(segments[end])[0], depth) is not None:
                 return files, segments[end:]
         return None, ()
@@ -236,16 +250,28 @@ class Lookup:
         A variable hides what has its name outside, even where nobody can say what it holds.
         """
         for scope, is_class in self._scopes(module, owner):
-            if (not is_class or module.rules.implicit or scope == owner) and (
-                f"{scope}.{name}" in module.names
-            ):
-                return self._things(module, f"{scope}.{name}")
+            whole = f"{scope}.{name}"
+            if is_class and name == scope.rpartition(".")[2]:
+                return self._things(module, scope)  # not its constructor
+            if not is_class or module.rules.implicit or scope == owner:
+                if whole in module.names:
+                    return self._things(module, whole)
+                if whole in module.spaces:
+                    return Space(module.path, whole)
             found = self._in_scope(module, scope, name, depth, is_class)
             if found is not None:
                 return found
             if not is_class and self._hides(module, scope, name, is_called):
                 return None
-        return self.top(module, name, depth) or self._beside(module, name)
+        return self._known(module, name, depth)
+
+    def _known(self, module: Module, name: str, depth: int) -> Meaning:
+        """What a file or those beside it say a name means, a namespace where none defines it."""
+        found = self.top(module, name, depth)
+        if found is None or isinstance(found, Space):
+            beside = self._places.beside(module, name)
+            return self._things(beside, name) if beside else found
+        return found
 
     def _hides(self, module: Module, scope: str, name: str, is_called: bool) -> bool:
         return (scope, name) in module.bound and not (is_called and module.rules.variables_apart)
@@ -253,6 +279,8 @@ class Lookup:
     def _in_scope(
         self, module: Module, scope: str, name: str, depth: int, is_class: bool
     ) -> Meaning:
+        if scope in module.spaces:
+            return self._known(module, f"{scope}.{name}", depth)
         if not is_class:
             return self._local(module, scope, name, depth)
         if not module.rules.implicit:
@@ -260,17 +288,6 @@ class Lookup:
         found = self.member(module.names[scope][-1], name, depth)
         # Modules and namespaces go on in other files.
         return self.top(module, f"{scope}.{name}", depth) if found is None else found
-
-    def _beside(self, module: Module, name: str) -> Meaning:
-        """What a file that is seen without an import defines."""
-        key = (id(module.rules), module.path)
-        if key not in self._seen:
-            paths = self._around[key[0]](module.path)
-            self._seen[key] = [self._modules[path] for path in paths if path in self._modules]
-        for beside in self._seen[key]:
-            if name in beside.names:
-                return self._things(beside, name)
-        return None
 
     def is_local(self, module: Module, owner: str, name: str) -> bool:
         """Whether a bare name that is called is a variable of an enclosing function."""
@@ -290,7 +307,7 @@ class Lookup:
             if is_class:
                 return module.names[scope][-1]
             if scope not in module.names:  # members may stand in another file than their class
-                found = self.top(module, scope) or self._beside(module, scope)
+                found = self._known(module, scope, 0)
                 if isinstance(found, Things) and self._symbols.is_class(found.numbers[-1]):
                     return found.numbers[-1]
         return None
@@ -298,7 +315,7 @@ class Lookup:
     def _local(self, module: Module, scope: str, name: str, depth: int) -> Meaning:
         """The type of an annotated parameter, or of a local variable that got calls' results."""
         numbers = module.names.get(scope)
-        written = self._annotations(numbers[-1]).get(name) if numbers else None
+        written = self._heads.types(numbers[-1]).get(name) if numbers else None
         found: Meaning = None
         if written is not None:
             outer = scope.rpartition(".")[0]
@@ -318,20 +335,6 @@ class Lookup:
                     return None
                 found.append(made)
         return found[0] if found else None
-
-    def _annotations(self, number: int) -> dict[str, str]:
-        """The types that a signature names, by parameter, "->" for its result."""
-        if number not in self._hints:
-            hints: dict[str, str] = {}
-            definition, module = self._symbols.definitions[number], self._symbols.owners[number]
-            if definition is not None and module is not None and definition.kind == "function":
-                rules, text = module.rules, definition.signature
-                hints = {m["name"]: m["type"] for m in rules.parameter.finditer(text)}
-                result = rules.result.search(text)
-                if result:
-                    hints["->"] = result["type"]
-            self._hints[number] = hints
-        return self._hints[number]
 
     def _held(self, holder: Things, name: str, depth: int) -> Meaning:
         """What `self.name` got in any method of the class or its bases."""
@@ -355,7 +358,7 @@ class Lookup:
         number = of.numbers[-1]
         if self._symbols.is_class(number):
             return instance(of)
-        written = self._annotations(number).get("->")
+        written = self._heads.types(number).get("->")
         module = self._symbols.owners[number]
         if written is None or module is None:
             return None

@@ -1,4 +1,4 @@
-"""What a name can mean: modules, definitions or instances of them, the bases of a class."""
+"""What a name can mean: modules, definitions, instances of them, namespaces, bases of a class."""
 
 from dataclasses import dataclass, replace
 
@@ -19,13 +19,21 @@ class Things:
 
 
 @dataclass(frozen=True, slots=True)
+class Space:
+    """What only qualifies names, as the file at `path` sees it: a namespace, an object."""
+
+    path: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Above:
     """The bases of a class, as `super` names them."""
 
     number: int
 
 
-Meaning = Files | Things | Above | None
+Meaning = Files | Things | Space | Above | None
 OUTSIDE = Files(())
 
 

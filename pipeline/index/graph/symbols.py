@@ -1,6 +1,6 @@
 """The units of a commit as numbers, and the names each file defines and imports."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.index.languages.layout import Rules
@@ -16,7 +16,7 @@ class Module:
     """One parsed file. `names` gives the numbers of its units by qualified name; `aliases` what
     it imports by local name, `stars` the modules it takes all names of; `bound` the callees whose
     results a name got, by (owner, name), `held` the methods and callees that gave `self.name` its
-    values, by (class, name): see Binding."""
+    values, by (class, name): see Binding. `spaces` are the names that only qualify others."""
 
     path: str
     rules: Rules
@@ -28,6 +28,7 @@ class Module:
     stars: list[str] = field(default_factory=list)
     bound: dict[tuple[str, str], list[Given]] = field(default_factory=dict)
     held: dict[tuple[str, str], list[Given]] = field(default_factory=dict)
+    spaces: set[str] = field(default_factory=set)
     dotted: bool = False
 
 
@@ -107,6 +108,7 @@ def _name(found: Symbols, module: Module, numbers: Sequence[int]) -> None:
         found.definitions[number] = definition
     for number, definition in zip(numbers, module.parsed.definitions, strict=False):
         _place(found, module, number, definition)
+    module.spaces |= {part for name in module.names for part in _around(name)} - {*module.names}
     for item in module.parsed.imports:
         if item.name == "*":
             module.stars.append(item.module)
@@ -120,6 +122,12 @@ def _name(found: Symbols, module: Module, numbers: Sequence[int]) -> None:
             module.held.setdefault(held, []).append(given)
         else:
             module.bound.setdefault((owner, name), []).append(given)
+
+
+def _around(name: str) -> Iterator[str]:
+    """All that a qualified name is in: of `a.b.c` these are `a.b` and `a`."""
+    while name := name.rpartition(".")[0]:
+        yield name
 
 
 def _place(found: Symbols, module: Module, number: int, definition: Definition) -> None:

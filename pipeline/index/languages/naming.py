@@ -9,6 +9,7 @@ _MAX_HEAD = 2_000
 
 _PLAIN = re.compile(r"[\w.!]+")
 _SEPARATOR = re.compile(r"\?\.|::|\?->|->|!\.|&\.|\\")
+_SIGNS = re.compile(r"\$|#(?=\w)")  # of variables, of private members
 _TAIL = re.compile(r"[\w.]{1,80}\Z")
 _PIECE = re.compile(
     r"""(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)"""
@@ -32,7 +33,7 @@ def target(text: str) -> str:
         tail = _TAIL.search(text)
         return "?" + (tail.group() if tail else "")
     # First the separators: `->` would close a bracket that was never opened.
-    short = _without_brackets(_SEPARATOR.sub(".", text.replace("$", "")))
+    short = _without_brackets(_SEPARATOR.sub(".", _SIGNS.sub("", text)))
     return short.replace("..", ".").strip(".")
 
 

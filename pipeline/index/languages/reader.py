@@ -11,7 +11,7 @@ inside of a literal, unless `@skip` caught the same node. Of patterns that match
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from time import thread_time
 
@@ -93,7 +93,7 @@ def _by_query(spec: Spec, data: bytes, end: float) -> Found:
     found = _by_category(grammar, QueryCursor(grammar.query, match_limit=_MAX_STATES).matches(root))
     if thread_time() > end:
         raise TimeOut
-    marks = _marks(spec, grammar, data, found)
+    marks = _with_bases(spec, grammar, data, _marks(spec, grammar, data, found), found["scope"])
     calls = tuple(_calls(grammar, data, marks, found["call"]))
     return Found(
         tuple(mark.definition for mark in marks if mark.definition),
@@ -148,6 +148,34 @@ def _marks(
         around.append(mark)
         marks.append(mark)
     return marks
+
+
+def _with_bases(
+    spec: Spec,
+    grammar: _Grammar,
+    data: bytes,
+    marks: Sequence[Mark],
+    scopes: Sequence[_Match],
+) -> list[Mark]:
+    """The marks with what scopes say of the bases of a definition that has their name."""
+    names = {(mark.start, mark.end): mark.name for mark in marks if not mark.definition}
+    bases: dict[str, list[str]] = {}
+    for _, captured in sorted(scopes, key=_scope_start):
+        node = captured["scope"][0]
+        name = names.get((node.start_byte, node.end_byte), "")
+        bases.setdefault(name, []).extend(target(_text(data, b)) for b in captured.get("base", ()))
+    return [_based(mark, bases.get(mark.name, ())) for mark in marks]
+
+
+def _scope_start(match: _Match) -> int:
+    return match[1]["scope"][0].start_byte
+
+
+def _based(mark: Mark, more: Sequence[str]) -> Mark:
+    unit = mark.definition
+    if unit is None or unit.kind != "class" or not more:
+        return mark
+    return replace(mark, definition=replace(unit, bases=tuple(dict.fromkeys((*unit.bases, *more)))))
 
 
 def _pattern(match: _Match) -> int:

@@ -28,6 +28,10 @@
 
 (call_expression function: (_) @call)
 (composite_literal type: [(type_identifier) (qualified_type)] @call)
+(composite_literal type: (generic_type type: (_) @call))
+; `f[int](x)` reads like a conversion to a generic type, `f[int](x, y)` like an element.
+(call_expression function: (index_expression operand: [(identifier) (selector_expression)] @call))
+(type_conversion_expression type: (generic_type type: (_) @call))
 
 (interpreted_string_literal_content) @string
 (raw_string_literal_content) @string

@@ -21,6 +21,7 @@
 ((method_invocation) @call (#set! until "name"))
 (object_creation_expression type: (_) @call)
 (method_reference) @call
+(explicit_constructor_invocation constructor: (super) @call)
 
 (string_literal (string_fragment) @string)
 (string_literal (multiline_string_fragment) @string)

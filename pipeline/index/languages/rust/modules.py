@@ -7,7 +7,7 @@ from pipeline.index.languages.layout import Layout, Rules, joined, words
 
 _NAME = re.compile(r"^\s*\[(?:package|lib)\][^\[]*?^\s*name\s*=\s*\"([^\"]+)\"", re.MULTILINE)
 _ROOTS = ("lib.rs", "main.rs")
-_TYPE = r"(?:&\s*)?(?:'\w+\s+)?(?:mut\s+)?(?:dyn\s+|impl\s+)?(?P<type>[A-Za-z_]\w*)"
+_TYPE = r"(?:&\s*)?(?:'\w+\s+)?(?:mut\s+)?(?:dyn\s+|impl\s+)?(?P<type>[A-Za-z_]\w*)(?:<[^()]*>)?"
 
 
 class _Finder:

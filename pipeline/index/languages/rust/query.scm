@@ -12,6 +12,9 @@
 (source_file (type_item name: (_) @name) @class)
 (mod_item body: (declaration_list (type_item name: (_) @name) @class))
 (mod_item name: (_) @name body: (_)) @scope
+; A trait that a type has is a base of it.
+(impl_item trait: (_) @base type: (type_identifier) @name) @scope
+(impl_item trait: (_) @base type: (generic_type type: (type_identifier) @name)) @scope
 (impl_item type: (type_identifier) @name) @scope
 (impl_item type: (generic_type type: (type_identifier) @name)) @scope
 (impl_item type: (reference_type type: (type_identifier) @name)) @scope

@@ -282,4 +282,136 @@ CASES: dict[str, Case] = {
         ],
         "imports": ["src/a.cpp -> inc/x/y.h 1.0", "src/u.cpp -> inc/x/y.h 1.0"],
     },
+    "go: type arguments in calls and literals": {
+        "files": {
+            "go.mod": "module example.com/m\n",
+            "p/p.go": "package p\ntype T[K any] struct{}\nfunc F[K any](k K, n int) {}\n",
+            "a.go": (
+                'package a\nimport "example.com/m/p"\nfunc one[K any](k K) {}\n'
+                "type S[K any] struct{}\nfunc f() {\n  one[int](1)\n  p.F[string](x, 2)\n"
+                "  _ = S[int]{}\n  _ = p.T[int]{}\n}\n"
+                "func g(one []func(int)) { one[0](1) }\n"
+            ),
+        },
+        "invokes": [
+            "a.go:f -> a.go:one 1.0",
+            "a.go:f -> p/p.go:F 1.0",
+            "a.go:f -> a.go:S 1.0",
+            "a.go:f -> p/p.go:T 1.0",
+            "! a.go:g -> a.go:one",
+        ],
+    },
+    "javascript: private methods": {
+        "files": {
+            "a.js": "class A { #m() {} n() { this.#m(); other?.#k() } #k() {} }\nfunction m() {}\n",
+        },
+        "invokes": ["a.js:A.n -> a.js:A.m 1.0", "a.js:A.n -> a.js:A.k 0.6", "! a.js:A.n -> a.js:m"],
+    },
+    "typescript: methods and functions that an interface promises": {
+        "files": {
+            "a.ts": (
+                "interface I { m(x: number): void; p: () => void; n: number }\n"
+                "class C implements I { n = 1; m(x: number) {} p = () => { this.m(1) } }\n"
+                "function f(i: I) { i.m(1); i.p(); }\n"
+            ),
+        },
+        "invokes": [
+            "a.ts:f -> a.ts:I.m 1.0",
+            "a.ts:f -> a.ts:C.m 0.3",
+            "a.ts:f -> a.ts:I.p 1.0",
+            "a.ts:f -> a.ts:C.p 0.3",
+            "a.ts:C.p -> a.ts:C.m 1.0",
+        ],
+        "inherits": ["a.ts:C -> a.ts:I 1.0"],
+    },
+    "java: constructors of the base, objects and interfaces by name": {
+        "files": {
+            "A.java": (
+                "class B { B(int x) {} void k() {} }\ninterface I { default void d() {} }\n"
+                "class A extends B implements I {\n  A() { super(1); }\n  void m() {}\n"
+                "  void k() { A.super.k(); }\n  public void d() { I.super.d(); }\n"
+                "  class In { void m() { A.this.m(); } }\n}\n"
+            ),
+        },
+        "invokes": [
+            "A.java:A -> A.java:B 1.0",
+            "A.java:A.k -> A.java:B.k 1.0",
+            "! A.java:A.k -> A.java:A.k",
+            "A.java:A.d -> A.java:I.d 1.0",
+            "! A.java:A.d -> A.java:A.d",
+            "A.java:A.In.m -> A.java:A.m 1.0",
+            "! A.java:A.In.m -> A.java:A.In.m",
+        ],
+    },
+    "rust: traits are bases of the types that have them": {
+        "files": {
+            "src/lib.rs": (
+                "pub trait T { fn d(&self) { self.r(); } fn r(&self); }\n"
+                "pub struct S<K> { k: K }\nimpl<K> S<K> { pub fn new() -> S<K> { S { k } } }\n"
+                "impl<K> T for S<K> { fn r(&self) {} }\n"
+                "pub struct Z;\nimpl crate::T for Z { fn r(&self) { self.d() } }\n"
+                "pub fn f() { S::new().d() }\n"
+            ),
+        },
+        "invokes": [
+            "src/lib.rs:f -> src/lib.rs:T.d 1.0",
+            "src/lib.rs:T.d -> src/lib.rs:T.r 1.0",
+            "src/lib.rs:T.d -> src/lib.rs:S.r 0.3",
+            "src/lib.rs:Z.r -> src/lib.rs:T.d 1.0",
+        ],
+        "inherits": ["src/lib.rs:S -> src/lib.rs:T 1.0", "src/lib.rs:Z -> src/lib.rs:T 1.0"],
+    },
+    "c++: namespaces, over several files and in one another": {
+        "files": {
+            "a.h": "namespace n { void f(); namespace in { void g() {} } }\nvoid f() {}\n",
+            "b.h": "namespace n { void h() {} class K { public: K() {} void m(); }; }\n",
+            "m.cpp": (
+                '#include "a.h"\n#include "b.h"\nnamespace n { void f() { h(); in::g(); } }\n'
+                "void t() { n::f(); n::h(); n::in::g(); f(); }\n"
+            ),
+        },
+        "invokes": [
+            "m.cpp:n.f -> b.h:n.h 1.0",
+            "m.cpp:n.f -> a.h:n.in.g 1.0",
+            "m.cpp:t -> m.cpp:n.f 1.0",
+            "m.cpp:t -> b.h:n.h 1.0",
+            "m.cpp:t -> a.h:n.in.g 1.0",
+            "m.cpp:t -> a.h:f 1.0",
+            "! m.cpp:t -> a.h:n.f",
+        ],
+    },
+    "typescript: namespaces and objects that hold functions": {
+        "files": {
+            "n.ts": (
+                "export namespace N { export function f() { g() } function g() {} }\n"
+                "export const o = { a() {}, b: () => { o.a() } }\nfunction a() {}\n"
+            ),
+            "u.ts": "import { N, o as p } from './n'\nfunction t() { N.f(); p.b(); p.a() }\n",
+            "v.js": "function t() {\n  const o = { a() {} }\n  o.a()\n}\nfunction a() {}\n",
+        },
+        "invokes": [
+            "n.ts:N.f -> n.ts:N.g 1.0",
+            "n.ts:o.b -> n.ts:o.a 1.0",
+            "! n.ts:o.b -> n.ts:a",
+            "u.ts:t -> n.ts:N.f 1.0",
+            "u.ts:t -> n.ts:o.b 1.0",
+            "u.ts:t -> n.ts:o.a 1.0",
+            "v.js:t -> v.js:t.o.a 1.0",
+            "! v.js:t -> v.js:a",
+        ],
+    },
+    "rust: modules inside a file": {
+        "files": {
+            "src/lib.rs": (
+                "mod inner {\n  pub fn f() { g(); super::g() }\n  fn g() {}\n"
+                "  pub mod deep { pub fn z() {} }\n}\n"
+                "use inner::deep;\nfn g() {}\nfn t() { inner::f(); inner::deep::z(); deep::z() }\n"
+            ),
+        },
+        "invokes": [
+            "src/lib.rs:t -> src/lib.rs:inner.f 1.0",
+            "src/lib.rs:t -> src/lib.rs:inner.deep.z 1.0",
+            "src/lib.rs:inner.f -> src/lib.rs:inner.g 1.0",
+        ],
+    },
 }

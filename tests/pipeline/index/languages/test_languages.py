@@ -193,7 +193,7 @@ def test_names_imports_and_calls(path: str) -> None:
         ("a.js", "h", (), "About h."),
         ("a.ts", "A", ("B", "C", "D.E"), ""),
         ("a.go", "Server", ("http.Handler",), "Server serves."),
-        ("a.rs", "Foo", (), "About Foo."),
+        ("a.rs", "Foo", ("fmt.Display",), "About Foo."),
         ("A.java", "A", ("B", "C", "x.D"), "About A."),
         ("a.c", "foo", (), "foo does\nmore"),
         ("a.cc", "a.b.Foo", ("Bar", "x.Z"), "About Foo."),
