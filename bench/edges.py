@@ -22,6 +22,7 @@ from typing import Any
 if not __package__:  # as a script: this folder would hide the package of this file's name
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
+from app.command import term_as_interrupt
 from app.github.mirror import Mirror, local_mirror
 from app.github.objects import MirrorObjects
 from app.github.source import MirrorSource
@@ -104,7 +105,7 @@ async def traced(package: Package, mirror: Mirror, commit: str) -> Trace:
                 "PRISM_CALLS": f"{folder}::{workspace.path}/{REPORT}",
                 "PYTHONPATH": workspace.path,
             }
-            line = "python -m pytest -q -x --maxfail=50 -p prism_call_trace -p no:cacheprovider"
+            line = "python -m pytest -q --maxfail=50 -p prism_call_trace -p no:cacheprovider"
             done = await workspace.exec(Command(line, RUN_S, env=variables))
             report = await workspace.exec(Command(f"cat {REPORT}", output_limit=50_000_000))
             if not report.ok:
@@ -244,11 +245,12 @@ def main() -> int:
     parser.add_argument("--locagent", type=Path, help="a checkout of LocAgent to compare with")
     asked = parser.parse_args()
     scores: list[Score] = []
-    for package in PACKAGES:
-        if (asked.repos / f"{package.repository}.git").is_dir():
-            scores += measure(package, asked.repos, asked.locagent)
-        else:
-            print(f"{package.repository}: no mirror, left out", file=sys.stderr)
+    with term_as_interrupt():
+        for package in PACKAGES:
+            if (asked.repos / f"{package.repository}.git").is_dir():
+                scores += measure(package, asked.repos, asked.locagent)
+            else:
+                print(f"{package.repository}: no mirror, left out", file=sys.stderr)
     if asked.json:
         rows = [{name: getattr(s, name) for name in Score.__slots__} for s in scores]
         print(json.dumps(rows, indent=2))
