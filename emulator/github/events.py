@@ -14,7 +14,7 @@ _ON_ISSUES = ("opened", "edited", "closed", "reopened", "labeled", "unlabeled")
 # As GitHub's description of its webhooks names them.
 WEBHOOK_NAMES = (
     *(f"issues-{each}" for each in _ON_ISSUES),
-    *(f"pull-request-{each}" for each in (*_ON_ISSUES, "synchronize")),
+    *(f"pull-request-{each}" for each in (*_ON_ISSUES, "synchronize", "ready-for-review")),
     *(f"issue-comment-{each}" for each in ("created", "edited", "deleted")),
     *(f"installation-{each}" for each in ("created", "deleted", "suspend", "unsuspend")),
     *(f"installation-repositories-{each}" for each in ("added", "removed")),

@@ -167,6 +167,11 @@ def merge_base(path: Path, one: str, other: str) -> str | None:
         return None
 
 
+def merged_tree(path: Path, base: str, head: str) -> str:
+    """The tree of a merge of two commits; GitFailed when they are in conflict."""
+    return git(path, "merge-tree", "--write-tree", base, head).decode().split()[0]
+
+
 def is_reference_name(name: str) -> bool:
     """Whether git accepts the full name of a reference."""
     try:

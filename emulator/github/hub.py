@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from emulator.github import events, git_store
-from emulator.github.acts import installations, issues, pulls
+from emulator.github.acts import installations, issues, merging, pulls
 from emulator.github.git_store import NO_SHA, Signature
 from emulator.github.git_tree import commit_files
 from emulator.github.records import (
@@ -233,6 +233,18 @@ class GitHub(State):
         with self.lock:
             proposal = pulls.Proposal(title, body, head, base or repo.default_branch, draft)
             return pulls.open_pull(self, repo, proposal, user or self.maintainer)
+
+    def merge_pull(self, repo: Repository, number: int, user: User | None = None) -> str:
+        """Take a pull request for ready and merge it; returns the new commit."""
+        with self.lock:
+            where = (self, repo, repo.issues[number], user or self.maintainer)
+            merging.make_ready(*where)
+            return merging.merge(*where)
+
+    def reopen_issue(self, repo: Repository, number: int, user: User | None = None) -> None:
+        """Open a closed issue or pull request again."""
+        with self.lock:
+            issues.reopen(self, repo, repo.issues[number], user or self.maintainer)
 
     def lock_issue(self, repo: Repository, number: int) -> None:
         """Close the conversation to everybody who cannot write."""

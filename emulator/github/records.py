@@ -59,11 +59,21 @@ class Comment:
     reactions: list[Reaction] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """The commit that a merge left on the base branch."""
+
+    sha: str
+    at: datetime
+    by: User
+
+
 @dataclass(slots=True)
 class Pull:
     """What a pull request has beside being an issue.
 
-    `head_sha` and `base_sha` are the last ones seen: the branches may be gone.
+    `head_sha` and `base_sha` are the last ones seen: the branches may be gone. `merged` is None
+    until it is.
     """
 
     id: int
@@ -73,6 +83,7 @@ class Pull:
     base_sha: str
     draft: bool = False
     maintainer_can_modify: bool = True
+    merged: Merge | None = None
 
 
 @dataclass(slots=True)

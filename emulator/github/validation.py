@@ -159,7 +159,7 @@ def _payload_validator(name: str) -> Any:
 
 def payload_violation(event: str, payload: Mapping[str, Any]) -> str | None:
     """What a webhook's payload has that GitHub's description does not allow, or None."""
-    name = "-".join([event.replace("_", "-"), *filter(None, [payload.get("action")])])
+    name = "-".join([event, *filter(None, [payload.get("action")])]).replace("_", "-")
     complaint = _complaint(_payload_validator(name), payload)
     return f"webhook {name}: {complaint}" if complaint else None
 

@@ -4,9 +4,10 @@ from typing import Any
 
 from emulator.github import git_store
 from emulator.github.acts import issues as issue_acts
+from emulator.github.acts import merging
 from emulator.github.acts import pulls as acts
 from emulator.github.api import Answer, Call, Endpoint
-from emulator.github.errors import Refused
+from emulator.github.errors import Refused, invalid
 from emulator.github.records import Issue
 from emulator.github.rest import finding
 from emulator.github.rest.commits import diff_entries
@@ -79,10 +80,31 @@ def update_pull(call: Call) -> Answer:
     if call.body.get("state") == "closed":
         issue_acts.close(*where, call.actor)
     if call.body.get("state") == "open":
+        if issue.pull.merged:
+            raise invalid("PullRequest", "state", "custom", "state cannot be changed: merged")
         issue_acts.reopen(*where, call.actor)
     if "maintainer_can_modify" in call.body:
         issue.pull.maintainer_can_modify = bool(call.body["maintainer_can_modify"])
     return Answer(body=_full(call, issue))
+
+
+def merge_pull(call: Call) -> Answer:
+    """PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge: as a merge commit or squashed."""
+    body, method = call.body, call.body.get("merge_method", "merge")
+    if method == "rebase":
+        raise Refused(405, "Rebase merges are not allowed on this repository.")
+    parts = (str(body.get(name) or "") for name in ("commit_title", "commit_message"))
+    sha = merging.merge(
+        call.state,
+        call.repo,
+        finding.pull(call),
+        call.actor,
+        method=method,
+        message="\n\n".join(filter(None, parts)),
+        expected=str(body.get("sha") or ""),
+    )
+    shown = {"sha": sha, "merged": True, "message": "Pull Request successfully merged"}
+    return Answer(body=shown)
 
 
 def list_commits(call: Call) -> Answer:
@@ -116,6 +138,7 @@ ENDPOINTS = (
     Endpoint(f"POST {_PULLS}", create_pull, permissions=_NEEDS, level="write", role="read"),
     Endpoint(f"GET {_PULL}", get_pull, permissions=_NEEDS),
     Endpoint(f"PATCH {_PULL}", update_pull, permissions=_NEEDS, level="write"),
+    Endpoint(f"PUT {_PULL}/merge", merge_pull, permissions=("contents",), level="write"),
     Endpoint(f"GET {_PULL}/commits", list_commits, permissions=_NEEDS),
     Endpoint(f"GET {_PULL}/files", list_files, permissions=_NEEDS),
 )

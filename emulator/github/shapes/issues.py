@@ -101,7 +101,7 @@ def _as_pull(state: State, repo: Repository, what: Issue) -> dict[str, Any]:
             "html_url": page,
             "diff_url": f"{page}.diff",
             "patch_url": f"{page}.patch",
-            "merged_at": None,
+            "merged_at": moment_or_none(what.pull.merged.at if what.pull.merged else None),
         },
     }
 

@@ -74,8 +74,8 @@ def summary(state: State, repo: Repository, what: Issue) -> dict[str, Any]:
         "created_at": moment(what.created_at),
         "updated_at": moment(what.updated_at),
         "closed_at": moment_or_none(what.closed_at),
-        "merged_at": None,
-        "merge_commit_sha": None,
+        "merged_at": moment_or_none(pull.merged.at if pull.merged else None),
+        "merge_commit_sha": pull.merged.sha if pull.merged else None,
     }
 
 
@@ -93,13 +93,14 @@ def full(state: State, repo: Repository, what: Issue) -> dict[str, Any]:
     """What `GET /pulls/{number}` shows: the summary with sizes."""
     shown = summary(state, repo, what)
     assert what.pull is not None
+    merged = what.pull.merged
     files = changed_files(repo, what.pull)
     return shown | {
-        "merged": False,
+        "merged": merged is not None,
         "mergeable": True,
         "rebaseable": True,
         "mergeable_state": "draft" if what.pull.draft else "clean",
-        "merged_by": None,
+        "merged_by": user(state, merged.by) if merged else None,
         "comments": len(what.comments),
         "review_comments": 0,
         "maintainer_can_modify": what.pull.maintainer_can_modify,

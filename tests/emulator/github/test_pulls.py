@@ -96,6 +96,49 @@ async def test_head_follows_branch(
     assert (await ask(f"GET {PULLS}/1", token)).json()["head"]["sha"] == newer
 
 
+@pytest.mark.parametrize("method", ["merge", "squash"])
+async def test_merge(
+    github: Any, ask: Any, repo: Any, writer: str, body: dict[str, Any], method: str
+) -> None:
+    """The base branch has the change, and `closed` says that it is merged, by whom and when."""
+    github.webhook("http://127.0.0.1:9/", "a-secret-of-the-right-length-1234")
+    github.webhooks.timeout_s = 0.1
+    head = (await ask(f"POST {PULLS}", writer, json=body)).json()["head"]["sha"]
+    merge = f"PUT {PULLS}/1/merge"
+    draft = await ask(merge, writer, json={})
+    assert (draft.status_code, draft.json()["message"]) == (405, "Pull Request is still a draft")
+    repo.issues[1].pull.draft = False
+    assert (await ask(merge, writer, json={"sha": "0" * 40})).status_code == 409
+    how = {"merge_method": method, "sha": head}
+    sha = (await ask(merge, writer, json=how)).json()["sha"]
+    assert (await ask(merge, writer, json=how)).status_code == 405
+    commit = (await ask(f"GET /repos/acme/demo/git/commits/{sha}", writer)).json()
+    assert len(commit["parents"]) == {"merge": 2, "squash": 1}[method]
+    assert (await ask("GET /repos/acme/demo/git/ref/heads/main", writer)).json()["object"][
+        "sha"
+    ] == sha
+    again = await ask(f"PATCH {PULLS}/1", writer, json={"state": "open"})
+    assert again.status_code == 422
+    closed = github.webhooks.deliveries[-1]
+    told = closed.payload["pull_request"]
+    assert (closed.action, told["merged"], told["merge_commit_sha"]) == ("closed", True, sha)
+    assert told["merged_by"]["login"] == "writer"
+    assert told["head"]["sha"] == head
+
+
+async def test_conflict(
+    github: Any, ask: Any, repo: Any, writer: str, body: dict[str, Any]
+) -> None:
+    """What cannot be merged stays open; a plain close says so, too."""
+    await ask(f"POST {PULLS}", writer, json=body | {"draft": False})
+    github.seed(repo, {"README.md": "# Other\n"}, "Other")
+    assert (await ask(f"PUT {PULLS}/1/merge", writer, json={})).status_code == 405
+    closed = await ask(f"PATCH {PULLS}/1", writer, json={"state": "closed"})
+    assert (closed.json()["merged"], closed.json()["merged_at"]) == (False, None)
+    reopened = await ask(f"PATCH {PULLS}/1", writer, json={"state": "open"})
+    assert reopened.json()["state"] == "open"
+
+
 async def test_check_run(ask: Any, token: str, writer: str, body: dict[str, Any]) -> None:
     """Only the App makes a check run; a conclusion completes it; it is found by branch."""
     pull = (await ask(f"POST {PULLS}", token, json=body)).json()
