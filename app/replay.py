@@ -13,6 +13,7 @@ from app.ledger.errors import LedgerError
 from app.ledger.items import Item, list_items
 from app.ledger.migrate import require_migrated
 from app.messages.characters import without_invisible
+from app.messages.confidence import how_sure
 from app.messages.picture import exploration_svg
 from app.settings import Settings, SettingsError
 from pipeline.journal import read_events
@@ -63,7 +64,10 @@ def report(replayed: Replayed) -> str:
     for group in ballot.clusters:
         lines.append(f"{group.label}  {group.votes} votes  {', '.join(group.members)}")
         lines += [f"     {name}: {why[name]}" for name in group.members if why.get(name)]
-    lines += ["", f"Winner: {ballot.winner or 'nobody'}. {ballot.rule}", *replayed.missing]
+    lines += ["", f"Winner: {ballot.winner or 'nobody'}. {ballot.rule}"]
+    if ballot.confidence is not None:
+        lines.append(f"Confidence: {how_sure(ballot.confidence)}.")
+    lines += replayed.missing
     if replayed.recorded is not None:
         said = "The recorded run has the same winner."
         lines += [*replayed.differences, *([said] if replayed.same_winner else [])]

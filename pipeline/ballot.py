@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pipeline.choose.calibration import Calibration
 from pipeline.choose.vote import vote
-from pipeline.services import RunConfig
+from pipeline.jsonable import from_json
+from pipeline.services import Json, RunConfig
 from pipeline.values import Ballot, Candidate, Contest, Evidence, Exclusion, Reproduced
 
 
@@ -22,8 +24,13 @@ class Pool:
     has_suite: bool
 
 
-def ballot_of(pool: Pool, config: RunConfig, contest: Contest | None = None) -> Ballot:
-    """The ballot over a pool under a run's settings."""
+def ballot_of(
+    pool: Pool,
+    config: RunConfig,
+    contest: Contest | None = None,
+    table: Calibration | None = None,
+) -> Ballot:
+    """The ballot over a pool under a run's settings; `table` changes no more than what is said."""
     return vote(
         pool.candidates,
         pool.evidence,
@@ -32,4 +39,11 @@ def ballot_of(pool: Pool, config: RunConfig, contest: Contest | None = None) -> 
         require_tests=config.require_tests,
         rule=config.vote,
         contest=contest,
+        table=table,
     )
+
+
+def calibration_in(noted: Json) -> Calibration | None:
+    """The calibration in what a run noted of its set-up, None when it had none."""
+    found = (noted or {}).get("calibration")
+    return None if found is None else from_json(Calibration, found)

@@ -43,7 +43,8 @@ async def assess(x: Exploration, candidates: tuple[Candidate, ...]) -> Assessed:
     evidence, reproductions = await verify_pool(x.services, x.environment, candidates, exclusions)
     has_suite = bool(x.environment.stable_passes)
     pool = Pool(candidates, evidence, reproductions, exclusions, has_suite)
-    return Assessed(pool, ballot_of(pool, x.services.config), notes)
+    table = x.services.calibration
+    return Assessed(pool, ballot_of(pool, x.services.config, table=table), notes)
 
 
 async def decide(
@@ -61,7 +62,9 @@ async def decide(
     """
     services, seen = x.services, await assess(x, candidates)
     pool, contest = seen.pool, await _contest(x, seen)
-    ballot = seen.ballot if contest is None else ballot_of(pool, services.config, contest)
+    ballot = seen.ballot
+    if contest is not None:
+        ballot = ballot_of(pool, services.config, contest, services.calibration)
 
     async def work(_attempt: int) -> Decision:
         return Decision(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
-from pipeline.ballot import Pool, ballot_of
+from pipeline.ballot import Pool, ballot_of, calibration_in
 from pipeline.choose.order import natural
 from pipeline.contest.tally import is_decided
 from pipeline.errors import NothingToReplay
@@ -78,6 +78,7 @@ def replay(stored: Stored) -> Replayed:
     try:
         config = _config(stored)
         pool, contest = _pool(stored), _contest(stored, config.contest_votes)
+        table = calibration_in(_environment(stored))
         decision = _read(Decision, stored, "vote/decision")
     except (ValidationError, KeyError, TypeError) as error:
         first = str(error).splitlines()[0]
@@ -90,7 +91,7 @@ def replay(stored: Stored) -> Replayed:
         raise NothingToReplay(
             f"No candidate was verified. {' '.join(_missing(stored, pool, contest))}"
         )
-    ballot = ballot_of(pool, config, contest)
+    ballot = ballot_of(pool, config, contest, table)
     if decision is None:
         return Replayed(pool, config, ballot, None, _missing(stored, pool, contest), ())
     said = _differences(pool, ballot, decision)
@@ -108,7 +109,7 @@ def _pool(stored: Stored) -> Pool:
     }
     reproduced = [each for output in checks.values() for each in output.get("validated", ())]
     named = checks.get("verify/exclusions", {}).get("exclusions", ())
-    environment = stored.outputs.get("environment/environment") or {}
+    environment = _environment(stored)
     ran = any(each.regression_ran for each in evidence.values())
     return Pool(
         tuple(sorted(candidates, key=lambda each: natural(each.id))),
@@ -120,8 +121,12 @@ def _pool(stored: Stored) -> Pool:
 
 
 def _config(stored: Stored) -> RunConfig:
-    environment = stored.outputs.get("environment/environment") or {}
-    return from_json(RunConfig, environment.get("config", {}))
+    return from_json(RunConfig, _environment(stored).get("config", {}))
+
+
+def _environment(stored: Stored) -> Json:
+    """What the run noted once its repository was set up: the vote's settings are part of it."""
+    return stored.outputs.get("environment/environment") or {}
 
 
 def _contest(stored: Stored, most: int) -> Contest | None:

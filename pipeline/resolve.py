@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from pipeline.ballot import calibration_in
 from pipeline.configured import configured
 from pipeline.environment.prepare import Prepared, prepare_environment
 from pipeline.errors import EmptyRepository
@@ -27,7 +28,7 @@ async def resolve(task: Task, services: Services, recipe: str = "prism") -> Deci
     if not await services.source.files():
         raise EmptyRepository(f"{task.repository} has no file at {task.base_commit[:12]}.")
     services = replace(services, config=await configured(services.source, services.config))
-    prepared = await _prepare(task, services)
+    prepared, services = await _prepare(task, services)
     environment = prepared.environment
     async with services.sandbox.workspace(environment, "explore", services.run) as workspace:
         about = about_repository(environment)
@@ -38,18 +39,24 @@ async def resolve(task: Task, services: Services, recipe: str = "prism") -> Deci
     return replace(decision, untested=prepared.untested, pin=prepared.pin)
 
 
-async def _prepare(task: Task, services: Services) -> Prepared:
-    """The environment, built once per plan and commit by the sandbox; the journal notes it."""
+async def _prepare(task: Task, services: Services) -> tuple[Prepared, Services]:
+    """The environment, built once per plan and commit by the sandbox; the journal notes it.
+
+    A calibration stays the one that the run began with, however many outcomes come meanwhile.
+    """
     record = await services.journal.start("environment", "environment")
     prepared = await prepare_environment(services, f"{task.title}\n{task.body}")
     environment = prepared.environment
-    if not record.finished:
+    if record.finished:
+        services = replace(services, calibration=calibration_in(record.output))
+    else:
         summary = {
             "reference": environment.reference,
             "note": environment_note(environment),
-            "has_suite": bool(environment.stable_passes),  # these two: what `replay` votes with
+            "has_suite": bool(environment.stable_passes),  # these three: what `replay` votes with
             "config": to_json(services.config),
+            "calibration": services.calibration and to_json(services.calibration),
         }
         await services.journal.finish("environment", "environment", summary)
     await services.progress.update("environment", 1, 1, environment_note(environment))
-    return prepared
+    return prepared, services

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from pipeline.choose.calibration import Calibration
 from pipeline.index.store import Index
 from pipeline.model.contexts import CONTEXT_TOKENS
 from pipeline.values import Usage, VoteRule
@@ -212,6 +213,7 @@ class Services:
     """Everything a recipe may use.
 
     Without an `index` nothing was built in advance; without a `recorder` nothing is recorded.
+    Without a `calibration` confidence is told in bands alone.
     """
 
     run: str
@@ -224,3 +226,4 @@ class Services:
     config: RunConfig
     index: CodeIndex | None = None
     recorder: Recorder | None = None
+    calibration: Calibration | None = None

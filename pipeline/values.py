@@ -264,7 +264,8 @@ class Confidence:
     the candidates that made it. `valid` of `total` candidates apply, parse and change something.
     `eff` is the sum over lineages of the root of their members among those that agree. `tested`
     tells that the winner passes a reproduction that counts. `probability`
-    that the change is right is None until it was calibrated here.
+    that the change is merged as it is comes from the `outcomes` last known here, None without
+    enough of them.
     """
 
     band: Band
@@ -275,6 +276,7 @@ class Confidence:
     eff: float
     tested: bool
     probability: float | None = None
+    outcomes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

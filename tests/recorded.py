@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.github.source import MirrorSource, local_source
+from pipeline.choose.calibration import Calibration
 from pipeline.journal import JsonLinesJournal
 from pipeline.model.gateway import AnthropicModel
 from pipeline.resolve import resolve
@@ -34,11 +35,11 @@ class Desk:
     folder: Path
     source: MirrorSource
 
-    def run(self, journal: Path, model_url: str) -> Decision:
+    def run(self, journal: Path, model_url: str, table: Calibration | None = None) -> Decision:
         """One process's work on the run, recorded into its journal."""
-        return asyncio.run(self._run(journal, model_url))
+        return asyncio.run(self._run(journal, model_url, table))
 
-    async def _run(self, journal: Path, model_url: str) -> Decision:
+    async def _run(self, journal: Path, model_url: str, table: Calibration | None) -> Decision:
         ledger = JsonLinesJournal(journal, 10.0, "run")
         task = Task("calc", 1, small.TITLE, small.BODY, self.source.base_commit)
         sandbox = ProcessSandbox(data_dir=self.folder, allow=True)
@@ -48,6 +49,7 @@ class Desk:
             services = Services(
                 *("run", model, sandbox, self.source, ledger, ledger, _Deaf(), CONFIG),
                 recorder=ledger,
+                calibration=table,
             )
             return await resolve(task, services)
 

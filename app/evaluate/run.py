@@ -26,6 +26,7 @@ from app.github.errors import MirrorFailed
 from app.github.mirror import Mirror, Remote, fetch_commit
 from app.github.source import MirrorSource, local_source
 from app.messages.characters import without_invisible
+from app.messages.confidence import how_sure
 from app.models import caps_of
 from app.settings import Settings, SettingsError, require_data_dir
 from pipeline.errors import (
@@ -194,7 +195,7 @@ def _line(decision: Decision, usage: Usage) -> str:
     if ballot.winner is None:
         return f"    no patch ({cost}). {ballot.rule}"
     first = ballot.clusters[0]
-    band = f", confidence {ballot.confidence.band}" if ballot.confidence else ""
+    band = f", confidence {how_sure(ballot.confidence)}" if ballot.confidence else ""
     votes = f"{first.votes} of {len(decision.candidates)} agree"
     return f"    {ballot.winner}: {votes} in {len(ballot.clusters)} groups{band} ({cost})"
 

@@ -8,6 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from app.messages import view
+from app.messages.confidence import confidence
 from app.messages.facts import (
     Failure,
     PullRequestText,
@@ -238,7 +239,7 @@ def _about(decision: Decision) -> dict[str, Any]:
         "groups": view.group_rows(decision),
         "agreement": view.agreement(decision),
         "origins": view.origins(decision),
-        "confidence": view.confidence(decision),
+        "confidence": confidence(decision),
         "dissent": view.dissent(decision),
         "synthesised": view.synthesised(decision),
         "contested": view.contested(decision),

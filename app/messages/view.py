@@ -145,7 +145,7 @@ def _counted_files(patch: str) -> str:
         f"{code(part.path)} +{len(part.added)} −{len(part.removed)}" for part in parts[:MAX_FILES]
     ]
     more = len(parts) - MAX_FILES
-    return ", ".join(told) + (f" and {_count(more, 'more file')}" if more > 0 else "")
+    return ", ".join(told) + (f" and {count(more, 'more file')}" if more > 0 else "")
 
 
 def held(decision: Decision) -> tuple[str, ...]:
@@ -172,7 +172,7 @@ def suite_result(evidence: Evidence | None) -> str:
     if evidence.not_run:
         parts.append(f"**{evidence.not_run} not run**")
     if evidence.lost:
-        parts.append(f"**{_count(len(evidence.lost), 'test')} lost**")
+        parts.append(f"**{count(len(evidence.lost), 'test')} lost**")
     if evidence.excluded:
         parts.append(f"{len(evidence.excluded)} changed on purpose, see below")
     return ", ".join(parts)
@@ -236,9 +236,9 @@ def tests_in_words(evidence: Evidence | None, reproductions: int) -> str:
     parts = []
     if reproductions:
         passed = sum(status == "pass" for status in evidence.reproductions.values())
-        parts.append(f"{passed} of {_count(reproductions, 'reproduction')}")
+        parts.append(f"{passed} of {count(reproductions, 'reproduction')}")
     if evidence.lost:
-        parts.append(_count(len(evidence.lost), "regression"))
+        parts.append(count(len(evidence.lost), "regression"))
     elif evidence.regression_ran:
         parts.append(_no_regression(evidence))
     elif evidence.skipped:
@@ -287,26 +287,8 @@ def agreement(decision: Decision) -> str:
     for cluster in decision.ballot.clusters:
         if decision.ballot.winner in cluster.members:
             verb = "agrees" if cluster.votes == 1 else "agree"
-            return f"{cluster.votes} of {_count(total, 'candidate')} {verb}"
-    return f"none of {_count(total, 'candidate')} passed"
-
-
-def confidence(decision: Decision) -> str:
-    """How sure the choice is, in a band with the counts it comes from; "" without a winner.
-
-    A number appears only once it is calibrated on the installation's own outcomes.
-    """
-    sure = decision.ballot.confidence
-    if sure is None or not decision.ballot.winner:
-        return ""
-    number = f", {sure.probability:.2f}" if sure.probability is not None else ""
-    same = _count(sure.agreeing, "patch")
-    apart = _count(sure.lineages, "separate explanation")
-    verb = "makes" if sure.agreeing == 1 else "make"
-    return (
-        f"**Confidence: {sure.band}{number}.** {same} {verb} exactly this change, from {apart}; "
-        f"{sure.valid} of {_count(sure.total, 'candidate')} apply, parse and change something."
-    )
+            return f"{cluster.votes} of {count(total, 'candidate')} {verb}"
+    return f"none of {count(total, 'candidate')} passed"
 
 
 def origins(decision: Decision) -> tuple[str, ...]:
@@ -370,7 +352,7 @@ def exploration(decision: Decision) -> str:
     for stage, word in _STAGE_WORDS:
         members = [c for c in decision.candidates if c.stage == stage]
         if members:
-            lines.append(_count(len(members), word))
+            lines.append(count(len(members), word))
         for member in members:
             parents = f" (from {', '.join(member.parents)})" if member.parents else ""
             cause = " ".join(member.plan.solution.root_cause.split())[:160]
@@ -385,7 +367,7 @@ def counted(decision: Decision) -> str:
     counts = [
         (sum(c.stage == stage for c in decision.candidates), word) for stage, word in _STAGE_WORDS
     ]
-    return " → ".join(_count(number, word) for number, word in counts if number)
+    return " → ".join(count(number, word) for number, word in counts if number)
 
 
 def _short_test(tests: tuple[str, ...]) -> str:
@@ -393,6 +375,7 @@ def _short_test(tests: tuple[str, ...]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _count(number: int, word: str) -> str:
+def count(number: int, word: str) -> str:
+    """A number with its noun: 1 patch, 2 patches."""
     plural = {"synthesis": "syntheses", "patch": "patches"}.get(word, f"{word}s")
     return f"{number} {word if number == 1 else plural}"

@@ -1,7 +1,8 @@
 """From agreement to a probability: the shipped formula, and one fitted to own outcomes. Pure.
 
 Source: choosing.md §6 and §9. The shipped values were fitted to published agents; they do not
-carry over to other ones, so they give bands and the start of a fit, never a percentage.
+carry over to other ones, so they give bands and the start of a fit, never a percentage. What is
+fitted to outcomes is shown beside a choice and takes no part in it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,17 +10,22 @@ from dataclasses import dataclass
 from math import exp, log
 
 MIN_OUTCOMES = 50
+FOLDS = 5
 SHRINKAGE = 4.0  # how many observations the values at the start are worth
 _ROUNDS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """p = σ(intercept + eff · agreement + valid · share of valid candidates)."""
+    """p = σ(intercept + eff · agreement + valid · share of valid candidates).
+
+    `outcomes` counts what it was made of, 0 for the shipped values.
+    """
 
     intercept: float
     eff: float
     valid: float
+    outcomes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +48,30 @@ def probability(table: Calibration, eff: float, valid_share: float) -> float:
 def calibrate(outcomes: Sequence[Outcome]) -> Calibration | None:
     """A calibration of this installation's own; None with fewer than 50 outcomes.
 
-    Where it says no better than the share of right ones does (Brier), it is that share.
+    Where it says no better than the share of right ones does, it is that share: by Brier, and on
+    outcomes that it was not made of.
     """
     if len(outcomes) < MIN_OUTCOMES:
         return None
-    fitted = fit(outcomes)
+    fitted, plain = held_out(outcomes)
+    return fit(outcomes) if fitted < plain else constant(outcomes)
+
+
+def held_out(outcomes: Sequence[Outcome]) -> tuple[float, float]:
+    """Brier of a fit and of the plain share, each part of five judged by the other four."""
+    errors = [0.0, 0.0]
+    for part in range(FOLDS):
+        asked = outcomes[part::FOLDS]
+        others = [each for n, each in enumerate(outcomes) if n % FOLDS != part]
+        for at, table in enumerate((fit(others), constant(others))):
+            errors[at] += brier(table, asked) * len(asked)
+    return errors[0] / max(1, len(outcomes)), errors[1] / max(1, len(outcomes))
+
+
+def constant(outcomes: Sequence[Outcome]) -> Calibration:
+    """The share of right ones, whatever the agreement; never 0 or 1."""
     share = (sum(each.right for each in outcomes) + 1) / (len(outcomes) + 2)
-    constant = Calibration(log(share / (1 - share)), 0.0, 0.0)
-    return fitted if brier(fitted, outcomes) < brier(constant, outcomes) else constant
+    return Calibration(log(share / (1 - share)), 0.0, 0.0, len(outcomes))
 
 
 def brier(table: Calibration, outcomes: Iterable[Outcome]) -> float:
@@ -83,7 +105,7 @@ def fit(outcomes: Sequence[Outcome], start: Calibration = SHIPPED) -> Calibratio
         now = [value + step * move for value, move in zip(now, change, strict=True)]
         if max(map(abs, change)) < 1e-8:
             break
-    return Calibration(*now)
+    return Calibration(now[0], now[1], now[2], len(outcomes))
 
 
 def _solved(matrix: list[list[float]], right: list[float]) -> list[float]:

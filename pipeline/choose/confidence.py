@@ -39,6 +39,7 @@ def confidence(
         eff=round(eff, 6),
         tested=tested,
         probability=said,
+        outcomes=table.outcomes if table is not None else 0,
     )
 
 

@@ -20,15 +20,20 @@ def similarity(one: Edit, other: Edit) -> float:
     Equal keys are 1. What is not known of one of them (no definition of its language can be read)
     does not take part in the mean.
     """
+    known = [part for part in parts(one, other) if part is not None]
+    return sum(known) / len(known)
+
+
+def parts(one: Edit, other: Edit) -> tuple[float, float | None, float]:
+    """What two patches share of their edit, of their definitions (None: not known), of files."""
     if one.key == other.key:
-        return 1.0 if one.key else 0.0
-    parts = [
+        same = 1.0 if one.key else 0.0
+        return same, same, same
+    return (
         _shared_counts(dict(one.pieces), dict(other.pieces)),
         _shared(set(one.symbols), set(other.symbols)) if one.symbols and other.symbols else None,
         _shared(set(one.files), set(other.files)),
-    ]
-    known = [part for part in parts if part is not None]
-    return sum(known) / len(known)
+    )
 
 
 def soft_scores(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from emulator.model.recorded import script_of
+from pipeline.choose.calibration import Calibration, probability
 from pipeline.errors import NothingToReplay
 from pipeline.journal import read_events
 from pipeline.recording import recorded
@@ -18,6 +19,9 @@ from tests import small
 from tests.fakes import emulated_model
 from tests.recorded import CONFIG, Desk, opened
 
+TABLE = Calibration(-1.0, 0.5, 1.0, 83)
+LATER = Calibration(2.0, 0.1, 0.1, 84)
+NOTED = '"finish","item":"environment/environment"'
 Whole = tuple[Decision, list[str]]
 
 
@@ -39,16 +43,20 @@ def url() -> Iterator[str]:
 def whole(desk: Desk, url: str, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     """A run that nobody stopped, and the lines of its journal."""
     path = tmp_path_factory.mktemp("journal") / "run.jsonl"
-    decision = desk.run(path, url)
+    decision = desk.run(path, url, TABLE)
     return decision, path.read_text().splitlines(keepends=True)
 
 
 def resumed(desk: Desk, url: str, whole: Whole, cut: int, path: Path) -> None:
-    """Resume after `cut` lines and half of the next one; then everything is as it was."""
+    """Resume after `cut` lines and half of the next one; then everything is as it was.
+
+    Outcomes that came meanwhile change nothing.
+    """
     wanted, lines = whole
     half = lines[cut][: len(lines[cut]) // 2] if cut < len(lines) else ""
     path.write_text("".join(lines[:cut]) + half)
-    decision = desk.run(path, url)
+    began = any(NOTED in line for line in lines[:cut])
+    decision = desk.run(path, url, LATER if began else TABLE)
     assert decision.ballot == wanted.ballot
     assert decision.patch == wanted.patch
     assert decision.evidence == wanted.evidence
@@ -90,7 +98,7 @@ def test_a_recording_played_again_is_the_same_run(desk: Desk, whole: Whole, tmp_
     """From a fresh start with no model but the record: the same answers, the same decision."""
     decision, lines = whole
     with emulated_model(script_of("".join(lines))) as url:
-        again = desk.run(tmp_path / "again.jsonl", url)
+        again = desk.run(tmp_path / "again.jsonl", url, TABLE)
     assert again.ballot == decision.ballot
     assert again.patch == decision.patch
     text = (tmp_path / "again.jsonl").read_text()
@@ -149,7 +157,10 @@ def test_a_recording_holds_calls_and_tool_results(whole: Whole) -> None:
 
 
 def test_a_replay_reaches_the_same_winner(whole: Whole) -> None:
-    """From the items alone: candidates, evidence and ballot are those of the decision."""
+    """From the items alone: candidates, evidence and ballot are those of the decision.
+
+    With the probability that it told, from the calibration that the run was given.
+    """
     decision, lines = whole
     again = replay(stored_in(read_events("".join(lines))))
     assert again.same_winner
@@ -159,6 +170,10 @@ def test_a_replay_reaches_the_same_winner(whole: Whole) -> None:
     assert again.pool.has_suite
     assert again.config == CONFIG
     assert (again.missing, again.differences) == ((), ())
+    trust = again.ballot.confidence
+    assert trust is not None
+    assert trust.probability == probability(TABLE, trust.eff, trust.valid / trust.total)
+    assert trust.outcomes == TABLE.outcomes
 
 
 def test_a_replay_of_any_beginning_says_what_is_missing(

@@ -107,10 +107,11 @@ def test_the_evidence_is_in_the_pull_request(facts, decision, usage):
 @pytest.mark.parametrize("probability", [None, 0.8642])
 def test_confidence_is_a_band_until_it_is_calibrated(facts, decision, usage, probability):
     """The band with its counts; a number only where there is a calibrated one."""
-    sure = Confidence("fair", 2, 3, 4, 5, 2.4, True, probability)
+    sure = Confidence("fair", 2, 3, 4, 5, 2.4, True, probability, 83)
     ballot = replace(decision.ballot, confidence=sure)
     body = render.pull_request(facts, replace(decision, ballot=ballot), usage, 60.0).body
-    number = "" if probability is None else ", 0.86"
+    told = ", about 86 % by this installation's last 83 pull requests"
+    number = "" if probability is None else told
     assert f"**Confidence: fair{number}.** 3 patches make exactly this change, from 2" in body
     assert "4 of 5 candidates apply, parse" in body
     assert "Confidence:" not in render.pull_request(facts, decision, usage, 60.0).body

@@ -13,6 +13,9 @@ from pipeline.choose.calibration import (
     Outcome,
     brier,
     calibrate,
+    constant,
+    fit,
+    held_out,
     probability,
 )
 from pipeline.choose.cluster import cluster
@@ -173,8 +176,28 @@ def test_calibration_never_does_worse_than_the_base_rate(outcomes: list[Outcome]
     found = calibrate(outcomes)
     assert found is not None
     share = sum(each.right for each in outcomes) / len(outcomes)
-    constant = sum((share - each.right) ** 2 for each in outcomes) / len(outcomes)
-    assert brier(found, outcomes) <= constant + 0.001
+    plain = sum((share - each.right) ** 2 for each in outcomes) / len(outcomes)
+    assert brier(found, outcomes) <= plain + 0.001
+    assert found.outcomes == len(outcomes)
+
+
+def test_agreement_that_says_nothing_gives_the_plain_share() -> None:
+    """On outcomes that have nothing to do with it, a fit loses on those it was not made of."""
+    dice = random.Random(14)
+    outcomes = [Outcome(dice.uniform(1, 4), dice.random(), dice.random() < 0.6) for _ in range(60)]
+    fitted, plain = held_out(outcomes)
+    assert fitted > plain
+    assert brier(fit(outcomes), outcomes) < brier(constant(outcomes), outcomes)
+    assert calibrate(outcomes) == constant(outcomes)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(drawn, min_size=MIN_OUTCOMES, max_size=90))
+def test_what_is_shown_won_on_outcomes_it_was_not_made_of(outcomes: list[Outcome]) -> None:
+    """Five parts, each judged by the other four, whatever the outcomes are."""
+    fitted, plain = held_out(outcomes)
+    wanted = fit(outcomes) if fitted < plain else constant(outcomes)
+    assert calibrate(outcomes) == wanted
 
 
 def test_calibration_finds_what_made_the_outcomes() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.choose.calibration import Calibration
 from pipeline.choose.gate import counted, gate
 from pipeline.choose.order import natural
 from pipeline.choose.vote import NOBODY, cluster, vote
@@ -304,6 +305,24 @@ def test_the_ballot_does_not_depend_on_order(
         dice.shuffle(each)
     again = {each.candidate: each for each in evidence}
     assert vote(candidates, again, [written(a) for a in by], has_suite=has_suite) == ballot
+
+
+numbers = st.floats(-9, 9)
+
+
+@given(pools, st.lists(authors, unique=True), st.builds(Calibration, numbers, numbers, numbers))
+def test_a_calibration_changes_what_is_said_and_nothing_else(
+    evidence: list[Evidence], by: list[str], calibration: Calibration
+) -> None:
+    """Winner, rule, groups and scores are those of the same vote without one."""
+    candidates, table = pool(*evidence)
+    tests = [written(author) for author in by]
+    bare = vote(candidates, table, tests, has_suite=True)
+    told = vote(candidates, table, tests, has_suite=True, table=calibration)
+    assert replace(told, confidence=bare.confidence) == bare
+    if bare.winner is not None:
+        assert told.confidence is not None
+        assert 0 < (told.confidence.probability or 0) < 1
 
 
 @given(pools, st.lists(authors, unique=True), st.booleans())
