@@ -1,4 +1,5 @@
-"""The command line: `prism demo | serve | worker | fix | eval | replay | env | index | doctor`.
+"""The command line: `prism demo | serve | worker | fix | eval | replay | outcomes | env | index
+| doctor`.
 
 Imports stay inside the commands: the web process must not load what only the worker needs.
 """
@@ -102,6 +103,20 @@ def replay(run: str, export: Path | None, picture: Path | None) -> None:
         from app.replay import replay_run
 
         sys.exit(replay_run(read_settings(), run, export, picture))
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="For programs: one JSON object.")
+def outcomes(as_json: bool) -> None:
+    """Print what people made of the pull requests, and whether confidence is calibrated on it.
+
+    One part for each installation: merged as they were, merged after changes, closed, still open;
+    how often each band of confidence was merged as it was.
+    """
+    with plain_errors():
+        from app.outcomes import show_outcomes
+
+        sys.exit(asyncio.run(show_outcomes(read_settings(), as_json=as_json)))
 
 
 @main.command()

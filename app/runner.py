@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from app.admission.outcomes import seen_of
 from app.failures import (
     DECLINED,
     EXPECTED,
@@ -29,7 +30,7 @@ from app.github.source import MirrorSource, checkout
 from app.github.status import StatusBoard
 from app.index.background import run_index
 from app.jobs.contract import Later, RunEnd
-from app.ledger import runs, snapshots
+from app.ledger import outcomes, runs, snapshots
 from app.ledger.budget import SqlBudget
 from app.ledger.items import SqlJournal
 from app.ledger.records import SqlRecorder, recording
@@ -42,6 +43,8 @@ from app.models import asked_models, caps_of, models_of
 from app.pages.link import run_url
 from app.services import open_model, run_config
 from app.settings import Settings
+from pipeline.choose.calibration import calibrate
+from pipeline.choose.choice import choice_of
 from pipeline.errors import KeyRefused, ModelUnavailable, NoEnvironment, RunRefused
 from pipeline.model.gateway import Traffic
 from pipeline.resolve import resolve
@@ -181,6 +184,7 @@ class _Work:
             self.snapshot.body,
             source.base_commit,
         )
+        ended = await outcomes.finished(runner.engine, run.installation_id)
         async with (
             self._recording() as recorder,
             open_model(runner.settings, self.budget, run.id, recorder, runner.traffic) as model,
@@ -197,6 +201,7 @@ class _Work:
                 config=run_config(runner.settings),
                 index=index,
                 recorder=recorder,
+                calibration=calibrate(ended),
             )
             if run.generation > 1:  # a person asks again: what failed lately is tried again
                 await runner.sandbox.forget_failures(source.repository)
@@ -246,12 +251,20 @@ class _Work:
         published = await self._send(source, change, compose)
         if published is None:
             return await self._fail(NO_LONGER_ALLOWED)
+        await self._note_delivered(published, decision)
         number = published.pull.number
         reference = {"number": number, "branch": published.branch.name}
         if not item.finished:
             await self.journal.finish("publish", "pull_request", reference)
         await self.board.finish(render.opened(self.facts, number, decision, usage, _elapsed(run)))
         return RunEnd("done", f"Pull request #{number}: {published.pull.url}")
+
+    async def _note_delivered(self, published: Published, decision: Decision) -> None:
+        """A row for what people will make of it; a run taken over finds it there."""
+        choice, head = choice_of(decision), published.branch.commit
+        if choice is not None:
+            of_run = (self.runner.engine, self.run.id, self.claim.epoch)
+            await outcomes.deliver(*of_run, head, seen_of(published.pull), choice)
 
     async def _store_page(self, decision: Decision) -> None:
         """Keep what the run page shows; a text with a secret is not kept, and the run goes on."""

@@ -13,11 +13,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.admission.admit import admit
 from app.admission.authorise import Admission
+from app.admission.outcomes import ask_open
 from app.github.client import GitHubApp
+from app.github.errors import GitHubError
 from app.jobs.contract import WorkerContext
 from app.jobs.embedded import redis_url
 from app.jobs.worker import run_worker
-from app.ledger import records
+from app.ledger import outcomes, records
 from app.ledger.engine import open_ledger
 from app.logs import configure_logs
 from app.models import open_traffic, require_models
@@ -59,6 +61,7 @@ async def _work(settings: Settings) -> None:
             sweeps = (
                 asyncio.create_task(_sweep(sandbox, settings)),
                 asyncio.create_task(_forget_records(engine, settings)),
+                asyncio.create_task(_ask_outcomes(engine, github)),
             )
             try:
                 async with open_traffic(settings, url) as traffic:
@@ -104,16 +107,30 @@ async def _sweep(sandbox: Backend, settings: Settings) -> None:
 
 
 async def _forget_records(engine: AsyncEngine, settings: Settings) -> None:
-    """Delete records of runs that are older than the operator keeps them."""
+    """Delete records that are older than the operator keeps them, and whose owner is gone."""
     while True:
         await asyncio.sleep(PRUNE_EVERY_S)
         try:
+            await outcomes.prune(engine)
             count = await records.prune(engine, settings.record_days)
         except (SQLAlchemyError, OSError) as error:
             log.warning("records not pruned", error=type(error).__name__)
             continue
         if count:
             log.info("records removed", count=count)
+
+
+async def _ask_outcomes(engine: AsyncEngine, github: GitHubApp) -> None:
+    """Find out what became of pull requests whose webhook did not arrive."""
+    while True:
+        await asyncio.sleep(PRUNE_EVERY_S)
+        try:
+            count = await ask_open(engine, github)
+        except (SQLAlchemyError, OSError, GitHubError) as error:
+            log.warning("outcomes not asked", error=type(error).__name__)
+            continue
+        if count:
+            log.info("outcomes found", count=count)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.admission import commands
 from app.admission.authorise import Admission, Outcome, why_not
+from app.admission.outcomes import ENDS, note_end
 from app.admission.payload import Event, read_event, read_installation
 from app.admission.starting import start_from_issue, start_from_pull
 from app.github.comments import ensure_comment, find_comment, reply_marker
@@ -35,6 +36,8 @@ async def admit(admission: Admission, guid: str) -> list[str]:
     delivery = stored.delivery
     if delivery.event in _INSTALLATION_EVENTS:
         outcome = await _change_installation(admission, delivery.event, delivery.body)
+    elif (delivery.event, delivery.action) in ENDS:
+        outcome = Outcome(await note_end(admission.engine, delivery.body))
     else:
         outcome = await _decide(admission, read_event(delivery.event, delivery.body), guid)
     await inbox.mark(admission.engine, guid, outcome.text)

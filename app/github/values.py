@@ -1,6 +1,7 @@
 """What the API tells us, reduced to the fields that are used; read from plain JSON."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 Purpose = Literal["read", "talk", "publish"]
@@ -82,7 +83,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """A pull request. `state` is open or closed."""
+    """A pull request. `state` is open or closed, `updated_at` seconds since the epoch."""
 
     number: int
     url: str
@@ -92,6 +93,8 @@ class Pull:
     head_sha: str
     title: str
     body: str
+    is_merged: bool
+    updated_at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,8 @@ def pull_from(data: Any) -> Pull:
         head_sha=data["head"]["sha"],
         title=data.get("title") or "",
         body=data.get("body") or "",
+        is_merged=data.get("merged_at") is not None,
+        updated_at=datetime.fromisoformat(data["updated_at"]).timestamp(),
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.admission.commands import COMMANDS, parse
+from app.ledger.runs import BRANCHES
 
 MAX_ID = 2**63 - 1
 
@@ -17,6 +18,7 @@ _INSTALLATION_ACTIONS = {
     "installation": {"created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"},
     "installation_repositories": {"added", "removed"},
 }
+_ENDS = {"closed", "reopened"}
 _RELEVANT = {"issues", "pull_request", "issue_comment", *_INSTALLATION_ACTIONS}
 
 
@@ -39,8 +41,8 @@ def read_event(name: str, guid: str, body: bytes, label: str) -> Event | None:
     """The event a signed delivery carries, None when Prism has no use for it.
 
     Relevant are: the label (in any case) put on an issue or a pull request, a new comment whose
-    first line of its own text is a command, and changes of installations. Bodies of other events
-    are not parsed. Raises Malformed.
+    first line of its own text is a command, the end of a pull request from a branch named like
+    Prism's, and changes of installations. Bodies of other events are not parsed. Raises Malformed.
     """
     if name not in _RELEVANT:
         return None
@@ -52,6 +54,8 @@ def read_event(name: str, guid: str, body: bytes, label: str) -> Event | None:
         return _installation_event(name, action, guid, payload)
     if name == "issue_comment":
         return _comment_event(action, payload)
+    if name == "pull_request" and action in _ENDS:
+        return _end_event(action, payload)
     return _label_event(name, action, payload, label)
 
 
@@ -94,6 +98,17 @@ def _label_event(name: str, action: str, payload: dict[str, Any], label: str) ->
         return None
     subject = _object(payload, "issue" if name == "issues" else "pull_request")
     return _event(name, action, payload, (subject, added))
+
+
+def _end_event(action: str, payload: dict[str, Any]) -> Event | None:
+    """The branch's name keeps others out of the inbox; whose it is, the ledger knows."""
+    pull = _object(payload, "pull_request")
+    branch = _object(pull, "head").get("ref")
+    if not isinstance(branch, str):
+        raise Malformed("head.ref is not a text.")
+    if not branch.startswith(BRANCHES):
+        return None
+    return _event("pull_request", action, payload, (pull,))
 
 
 def _comment_event(action: str, payload: dict[str, Any]) -> Event | None:

@@ -20,6 +20,7 @@ from app.ledger.fence import check_owner
 from app.ledger.tables import ACTIVE_STATES, TERMINAL_STATES, call, run
 
 MAX_CRASHES = 5  # then the run is only told of, no longer worked on
+BRANCHES = "prism/issue-"  # the issue's number follows
 WAITING = "waiting_provider"
 _GIVE_UP = MAX_CRASHES + 3  # telling crashed as well: end it without a word
 
@@ -271,7 +272,7 @@ async def _create(conn: AsyncConnection, new: NewRun) -> Created:
     values |= {
         "id": run_id,
         "generation": generation,
-        "branch": f"prism/issue-{new.issue_number}{suffix}",
+        "branch": f"{BRANCHES}{new.issue_number}{suffix}",
         "state": "queued",
         "created_at": time.time(),
     }

@@ -193,3 +193,29 @@ record = Table(
 )
 Index("record_by_run", record.c.run_id, record.c.id)
 Index("record_by_age", record.c.recorded_at)
+
+outcome = Table(
+    "outcome",
+    metadata,
+    Column("run_id", String(36), ForeignKey("run.id"), primary_key=True),
+    Column("installation_id", BigInteger, nullable=False),
+    Column("repository_id", BigInteger, nullable=False),
+    Column("pull_number", Integer, nullable=False),
+    Column("head_commit", String(64), nullable=False),  # what was delivered
+    Column("delivered_at", Float, nullable=False),
+    Column("band", String(8), nullable=False),  # strong | fair | weak
+    Column("lineages", Integer, nullable=False),
+    Column("agreeing", Integer, nullable=False),
+    Column("valid", Integer, nullable=False),  # of `total` candidates
+    Column("total", Integer, nullable=False),
+    Column("eff", Float, nullable=False),
+    Column("tested", Boolean, nullable=False),
+    Column("probability", Float),  # as it was shown
+    Column("choice", JSON, nullable=False),  # sizes of groups, similarities of the first two
+    Column("outcome", String(8)),  # merged | edited | closed, NULL while it is open
+    Column("ended_at", Float),
+    Column("seen_at", Float, nullable=False, default=0.0),  # how new GitHub's word was
+    Column("asked_at", Float, nullable=False, default=0.0),  # when GitHub was asked last
+    UniqueConstraint("installation_id", "repository_id", "pull_number"),
+)
+Index("outcome_by_end", outcome.c.installation_id, outcome.c.ended_at)

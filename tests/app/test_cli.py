@@ -14,7 +14,7 @@ import pytest
 from app.demo.processes import child_environment
 from emulator.github.keys import AppKey
 
-COMMANDS = ("demo", "doctor", "env", "fix", "serve", "worker")
+COMMANDS = ("demo", "doctor", "env", "fix", "outcomes", "serve", "worker")
 SECRET = "a-webhook-secret-of-tests-only-0123456789"
 
 
@@ -59,6 +59,11 @@ def test_the_web_process_refuses_a_weak_secret(tmp_path: Path) -> None:
     """The default of other Apps protects nothing; the sentence says how to make a good one."""
     said = refused(prism(tmp_path, "serve", WEBHOOK_SECRET="development"))
     assert "openssl rand -hex 32" in said
+
+
+def test_outcomes_need_a_ledger(tmp_path: Path) -> None:
+    """Without one the sentence says where it was looked for."""
+    assert "There is no ledger in" in refused(prism(tmp_path, "outcomes"))
 
 
 def test_sigterm_ends_the_demo_with_its_processes(tmp_path: Path) -> None:

@@ -30,6 +30,11 @@ COMMENT: dict[str, Any] = {
     "action": "created",
     "comment": {"id": 13, "body": "/prism rerun", "updated_at": "2026-01-01T00:00:00Z"},
 }
+ENDED: dict[str, Any] = {
+    **{key: LABELED[key] for key in ("repository", "installation", "sender")},
+    "action": "closed",
+    "pull_request": {**LABELED["issue"], "head": {"ref": "prism/issue-3-2"}},
+}
 INSTALLED: dict[str, Any] = {"action": "created", "installation": {"id": 7}, "sender": {"id": 5}}
 
 
@@ -69,9 +74,25 @@ def test_a_label_on_a_pull_request_is_relevant() -> None:
     assert _read("pull_request", payload) is not None
 
 
+@pytest.mark.parametrize("action", ["closed", "reopened"])
+def test_the_end_of_a_pull_request_is_relevant(action: str) -> None:
+    """Whoever brought it about; once for each time."""
+    first = _read("pull_request", {**ENDED, "action": action}, "g-1")
+    assert first is not None
+    assert (first.action, first.repository_id) == (action, 2**40)
+    assert _read("pull_request", {**ENDED, "action": action}, "g-2") == first
+    later = _with(ENDED, "pull_request.updated_at", "2026-01-01T00:00:09Z")
+    again = _read("pull_request", {**later, "action": action})
+    assert again is not None
+    assert again.semantic_key != first.semantic_key
+
+
 @pytest.mark.parametrize(
     ("name", "payload"),
     [
+        ("pull_request", _with(ENDED, "pull_request.head.ref", "fix-it")),
+        ("pull_request", {**ENDED, "action": "opened"}),
+        ("issues", ENDED),
         ("ping", {"zen": "x"}),
         ("push", LABELED),
         ("issues", {**LABELED, "action": "opened"}),
@@ -154,6 +175,10 @@ def test_the_same_event_has_the_same_key_under_every_delivery_id() -> None:
         ("issues", {**LABELED, "repository": [1]}),
         ("issues", {**LABELED, "installation": None}),
         ("issues", {**LABELED, "sender": None}),
+        ("pull_request", _with(ENDED, "pull_request.head.ref", None)),
+        ("pull_request", _with(ENDED, "pull_request.head", "prism/issue-3")),
+        ("pull_request", _with(ENDED, "pull_request.id", None)),
+        ("pull_request", {**ENDED, "pull_request": None}),
         ("issue_comment", {**COMMENT, "comment": None}),
         ("issue_comment", _with(COMMENT, "comment.body", ["/prism"])),
         ("issue_comment", {key: COMMENT[key] for key in COMMENT if key != "issue"}),
