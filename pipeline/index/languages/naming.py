@@ -9,7 +9,7 @@ _MAX_HEAD = 2_000
 
 _PLAIN = re.compile(r"[\w.!]+")
 _SEPARATOR = re.compile(r"\?\.|::|\?->|->|!\.|&\.|\\")
-_SIGNS = re.compile(r"\$|#(?=\w)")  # of variables, of private members
+_SIGNS = re.compile(r"\$|(?<!\w)#(?=\w)")  # of variables, of private members
 _TAIL = re.compile(r"[\w.]{1,80}\Z")
 _PIECE = re.compile(
     r"""(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)"""

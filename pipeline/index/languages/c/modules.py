@@ -26,7 +26,7 @@ _RULES = Rules(
     builtins=words(
         "sizeof alignof offsetof defined printf fprintf sprintf snprintf malloc calloc realloc "
         "free memcpy memset memmove memcmp strlen strcmp strncmp strcpy strchr strstr assert abort "
-        "exit static_cast dynamic_cast reinterpret_cast const_cast decltype"
+        "exit std static_cast dynamic_cast reinterpret_cast const_cast decltype"
     ),
     common=words(
         "size begin end push_back emplace_back insert erase find empty clear get reset str c_str "

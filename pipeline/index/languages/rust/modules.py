@@ -75,7 +75,10 @@ RULES: Mapping[str, Rules] = {
         builtins=words(
             "Some None Ok Err Box Vec String Option Result format println print eprintln vec "
             "assert assert_eq assert_ne panic write writeln matches todo unreachable "
-            "unimplemented debug_assert drop Default Arc Rc Cell RefCell HashMap HashSet"
+            "unimplemented debug_assert drop Default Arc Rc Cell RefCell HashMap HashSet "
+            "std core alloc Send Sync Sized Drop Fn FnMut FnOnce AsMut AsRef From Into TryFrom "
+            "TryInto FromIterator Iterator Extend IntoIterator DoubleEndedIterator "
+            "ExactSizeIterator ToString ToOwned Clone Copy PartialEq Eq PartialOrd Ord"
         ),
         common=words(
             "new clone unwrap expect iter into from map collect push len is_empty get insert "

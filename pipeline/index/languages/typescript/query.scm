@@ -17,8 +17,10 @@
 (internal_module name: (_) @name body: (_)) @scope
 (function_signature name: (_) @name) @function
 (abstract_method_signature name: (_) @name) @function
-(method_signature name: (_) @name) @function
-(property_signature name: (_) @name type: (type_annotation (function_type))) @function
+; In a class a signature is an overload of what has a body.
+(interface_body (method_signature name: (_) @name) @function)
+(interface_body
+  (property_signature name: (_) @name type: (type_annotation (function_type))) @function)
 (public_field_definition
   name: (_) @name
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @function

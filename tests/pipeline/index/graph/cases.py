@@ -311,7 +311,8 @@ CASES: dict[str, Case] = {
         "files": {
             "a.ts": (
                 "interface I { m(x: number): void; p: () => void; n: number }\n"
-                "class C implements I { n = 1; m(x: number) {} p = () => { this.m(1) } }\n"
+                "class C implements I {\n  n = 1;\n  m(x: string): void;\n  m(x: any) {}\n"
+                "  p = () => { this.m(1) }\n}\n"
                 "function f(i: I) { i.m(1); i.p(); }\n"
             ),
         },
@@ -349,6 +350,8 @@ CASES: dict[str, Case] = {
                 "pub trait T { fn d(&self) { self.r(); } fn r(&self); }\n"
                 "pub struct S<K> { k: K }\nimpl<K> S<K> { pub fn new() -> S<K> { S { k } } }\n"
                 "impl<K> T for S<K> { fn r(&self) {} }\n"
+                "pub struct Debug;\nimpl std::fmt::Debug for S<u8> {}\n"
+                "impl Z { fn r#async(&self) { self.r#async() } }\n"
                 "pub struct Z;\nimpl crate::T for Z { fn r(&self) { self.d() } }\n"
                 "pub fn f() { S::new().d() }\n"
             ),
@@ -358,8 +361,13 @@ CASES: dict[str, Case] = {
             "src/lib.rs:T.d -> src/lib.rs:T.r 1.0",
             "src/lib.rs:T.d -> src/lib.rs:S.r 0.3",
             "src/lib.rs:Z.r -> src/lib.rs:T.d 1.0",
+            "src/lib.rs:Z.r#async -> src/lib.rs:Z.r#async 1.0",
         ],
-        "inherits": ["src/lib.rs:S -> src/lib.rs:T 1.0", "src/lib.rs:Z -> src/lib.rs:T 1.0"],
+        "inherits": [
+            "! src/lib.rs:S -> src/lib.rs:Debug",
+            "src/lib.rs:S -> src/lib.rs:T 1.0",
+            "src/lib.rs:Z -> src/lib.rs:T 1.0",
+        ],
     },
     "c++: namespaces, over several files and in one another": {
         "files": {
