@@ -1,5 +1,6 @@
 """The end of a pull request as GitHub tells it, and as it is found when nobody told."""
 
+import asyncio
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +11,12 @@ from sqlalchemy import update
 from app.admission.admit import admit
 from app.admission.outcomes import ASK_AFTER_S, ask_open
 from app.admission.payload import MalformedPayload
-from app.github.errors import GitHubUnavailable
 from app.intake.events import read_event
 from app.ledger import outcomes, runs
 from app.ledger.engine import writing
 from app.ledger.outcomes import Seen
 from app.ledger.tables import outcome
+from app.worker import _ask_outcomes
 from pipeline.choose.choice import Choice, Near
 from pipeline.values import Confidence
 
@@ -152,18 +153,30 @@ async def test_a_missed_webhook_is_made_up_for(pull: Delivered, end: str, how: s
     assert await pull.hows() == [how]
 
 
-async def test_a_github_that_does_not_answer_is_asked_again_later(pull: Delivered) -> None:
-    """A pull request that may not be seen any more holds up nobody."""
+async def test_one_that_may_not_be_seen_holds_up_nobody(pull: Delivered) -> None:
+    """Access that was taken away may come back: it is asked again hours later."""
     hub = pull.office.hub
     hub.merge_pull(pull.office.repo, pull.number)
     await pull.forget()
-    hub.faults.add("GET", r"/pulls/\d+$", 404, times=9)
+    hub.faults.add("GET", r"/pulls/\d+$", 404)
     assert await pull.ask() == 0
-    hub.faults.clear()
-    hub.faults.add("GET", r"/pulls/\d+$", 500, times=9)
-    await pull.forget()
-    with pytest.raises(GitHubUnavailable):
-        await pull.ask()
-    hub.faults.clear()
     await pull.forget()
     assert await pull.ask() == 1
+
+
+async def test_the_worker_asks_by_itself(pull: Delivered, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every now and then; a GitHub that is away is waited for."""
+    office = pull.office
+    office.hub.merge_pull(office.repo, pull.number)
+    monkeypatch.setattr("app.worker.PRUNE_EVERY_S", 0.01)
+    office.hub.faults.add("GET", r"/pulls/\d+$", 500, times=4)  # the retries, too
+    await pull.forget()
+    task = asyncio.create_task(_ask_outcomes(office.ledger, office.admission.github))
+    try:
+        async with asyncio.timeout(20):
+            while await pull.hows() != ["merged"]:
+                await pull.forget()
+                await asyncio.sleep(0.05)
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
