@@ -32,12 +32,12 @@ from app.index.background import run_index
 from app.jobs.contract import Later, RunEnd
 from app.ledger import outcomes, runs, snapshots
 from app.ledger.budget import SqlBudget
-from app.ledger.items import SqlJournal
+from app.ledger.items import SqlJournal, list_spans
 from app.ledger.records import SqlRecorder, recording
 from app.ledger.runs import WAITING, Claim, Run
 from app.ledger.snapshots import Snapshot
 from app.messages import render, view
-from app.messages.facts import Failure, PullRequestText, Removal, RunFacts, SetupFailure
+from app.messages.facts import Failure, PullRequestText, Removal, RunFacts, SetupFailure, Spent
 from app.messages.page import run_page
 from app.models import asked_models, caps_of, models_of
 from app.pages.link import run_url
@@ -49,6 +49,7 @@ from pipeline.errors import KeyRefused, ModelUnavailable, NoEnvironment, RunRefu
 from pipeline.model.gateway import Traffic
 from pipeline.resolve import resolve
 from pipeline.services import Services
+from pipeline.timing import told
 from pipeline.values import Decision, Task
 from sandbox.base import Sandbox
 
@@ -272,8 +273,10 @@ class _Work:
         if item.finished:
             return
         usage, costs = await self.budget.spent(), await self.budget.stages()
+        timing = told(await list_spans(self.runner.engine, self.run.id))
+        spent = Spent(usage, _elapsed(self.run), costs, timing)
         try:
-            html = run_page(self.facts, decision, usage, _elapsed(self.run), costs, self.repo.check)
+            html = run_page(self.facts, decision, spent, self.repo.check)
         except SecretInText:
             html = "<p>The page is not shown: it would hold a secret.</p>"
         await self.journal.finish("publish", "page", {"html": html})

@@ -12,6 +12,7 @@ from app.ledger.errors import NotStarted, OutputTooLarge
 from app.ledger.fence import check_owner
 from app.ledger.tables import item
 from pipeline.services import ItemRecord, Json, PipelineStage
+from pipeline.timing import Span
 
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 
@@ -55,6 +56,16 @@ async def list_items(engine: AsyncEngine, run_id: str) -> list[Item]:
     statement = select(*columns).where(item.c.run_id == run_id).order_by(item.c.started_at)
     async with reading(engine) as conn:
         return [Item(**row._mapping) for row in await conn.execute(statement)]
+
+
+async def list_spans(engine: AsyncEngine, run_id: str) -> tuple[Span, ...]:
+    """When each finished item of a run was worked on, last."""
+    items = await list_items(engine, run_id)
+    return tuple(
+        Span(f"{each.stage}/{each.name}", each.started_at, each.finished_at)
+        for each in items
+        if each.finished_at is not None
+    )
 
 
 async def _start(journal: SqlJournal, stage: str, name: str) -> ItemRecord:

@@ -9,11 +9,10 @@ def confidence(decision: Decision) -> str:
     sure = decision.ballot.confidence
     if sure is None or not decision.ballot.winner:
         return ""
-    same = count(sure.agreeing, "patch")
+    same = count(sure.agreeing, "candidate")
     apart = count(sure.lineages, "separate explanation")
-    verb = "makes" if sure.agreeing == 1 else "make"
     return (
-        f"**Confidence: {how_sure(sure)}.** {same} {verb} exactly this change, from {apart}; "
+        f"**Confidence: {how_sure(sure)}.** The winning change is that of {same}, from {apart}; "
         f"{sure.valid} of {count(sure.total, 'candidate')} apply, parse and change something."
     )
 

@@ -1,8 +1,10 @@
 """What the texts are told about a run: plain values, nothing fetched here."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipeline.services import PipelineStage
+from pipeline.values import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,16 @@ class RunFacts:
     removed: tuple[Removal, ...] = ()
     label: str = "prism-fix"
     page_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a run used: in all and by stage, in seconds, and in words what it waited for."""
+
+    usage: Usage
+    elapsed_s: float
+    costs: Mapping[str, Usage]
+    timing: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from app.messages.facts import (
     Removal,
     RunFacts,
     SetupFailure,
+    Spent,
     StageState,
 )
 from app.messages.outgoing import LIMIT, code, fenced, inline, title
@@ -136,23 +137,18 @@ def pull_request(
     return PullRequestText(pull_request_title(facts, decision), bounded(body))
 
 
-def run_page(
-    facts: RunFacts,
-    decision: Decision,
-    usage: Usage,
-    elapsed_s: float,
-    costs: Mapping[str, Usage],
-) -> str:
+def run_page(facts: RunFacts, decision: Decision, spent: Spent) -> str:
     """The run page's body in Markdown: what the pull request says, and every candidate."""
     return _render(
         "run_page",
         **_about(decision),
         facts=facts,
-        usage=usage,
-        elapsed_s=elapsed_s,
+        usage=spent.usage,
+        elapsed_s=spent.elapsed_s,
+        timing=spent.timing,
         held=view.held(decision),
         candidates=view.candidate_rows(decision),
-        costs=cost_rows(costs),
+        costs=cost_rows(spent.costs),
     )
 
 

@@ -5,6 +5,7 @@ Numbers and results are the harness's own; whatever a model or a repository wrot
 """
 
 from dataclasses import dataclass
+from textwrap import shorten
 
 from app.messages.outgoing import code, inline
 from pipeline.decide import renamed
@@ -202,17 +203,28 @@ def _group_row(decision: Decision, cluster: Cluster) -> GroupRow:
     chosen = decision.ballot.winner in cluster.members
     speaker = (decision.ballot.winner if chosen else cluster.members[0]) or ""
     shown = candidate(decision, speaker)
-    evidence = decision.evidence.get(speaker)
     return GroupRow(
         label=cluster.label,
         members=", ".join(cluster.members),
         votes=cluster.votes,
         change=_change_of(shown),
-        tests=tests_in_words(evidence, len(decision.reproductions)),
+        tests=_tests_of_group(decision, cluster, speaker),
         outcome=f"**chosen** ({speaker})" if chosen else _outcome(decision, cluster),
         chosen=chosen,
         reason="" if chosen else _reason(decision, cluster),
     )
+
+
+def _tests_of_group(decision: Decision, cluster: Cluster, speaker: str) -> str:
+    """What the tests said about the one whose change is shown, and for how many they said it."""
+    number = len(decision.reproductions)
+    said = {
+        name: tests_in_words(decision.evidence.get(name), number)
+        for name in (speaker, *cluster.members)
+    }
+    same = sum(said[name] == said[speaker] for name in cluster.members)
+    total = len(cluster.members)
+    return said[speaker] if same == total else f"{speaker}: {said[speaker]} ({same} of {total} so)"
 
 
 def _change_of(shown: Candidate | None) -> str:
@@ -282,12 +294,11 @@ def _why_unusable(decision: Decision, given: Candidate) -> str:
 
 
 def agreement(decision: Decision) -> str:
-    """How many candidates made the winner's change."""
+    """How many candidates stand in the winner's group."""
     total = len(decision.candidates)
     for cluster in decision.ballot.clusters:
         if decision.ballot.winner in cluster.members:
-            verb = "agrees" if cluster.votes == 1 else "agree"
-            return f"{cluster.votes} of {count(total, 'candidate')} {verb}"
+            return f"{cluster.votes} of {count(total, 'candidate')} in the winning group"
     return f"none of {count(total, 'candidate')} passed"
 
 
@@ -301,9 +312,18 @@ def origins(decision: Decision) -> tuple[str, ...]:
         others = [name for name in change.sources if name != winner.id]
         if others:
             told.append(f"{code(change.path)} from {inline(', '.join(others), 60)}")
-    if not told and winner.parents:
-        told.append(f"The plan builds on {inline(', '.join(winner.parents), 60)}")
+    if not told:
+        told = [_built_on(decision, name, winner) for name in winner.parents]
     return tuple(told[:8])
+
+
+def _built_on(decision: Decision, name: str, winner: Candidate) -> str:
+    """What a plan took from the one it was made from; that one's own change stands beside it."""
+    parent = candidate(decision, name)
+    change = f" (there: “{inline(parent.plan.summary, 160)}”)" if parent is not None else ""
+    if winner.stage == "local":
+        return f"The explanation is that of {inline(name, 60)}, repaired in another way{change}"
+    return f"The plan builds on {inline(name, 60)}{change}"
 
 
 def dissent(decision: Decision) -> tuple[str, ...]:
@@ -355,7 +375,7 @@ def exploration(decision: Decision) -> str:
             lines.append(count(len(members), word))
         for member in members:
             parents = f" (from {', '.join(member.parents)})" if member.parents else ""
-            cause = " ".join(member.plan.solution.root_cause.split())[:160]
+            cause = shorten(member.plan.solution.root_cause, 160, placeholder=" …")
             group = f" [{groups[member.id]}]" if member.id in groups else ""
             mark = " ✓" if member.id == decision.ballot.winner else ""
             lines.append(f"  {member.id}{group}{mark}{parents}: {cause}")

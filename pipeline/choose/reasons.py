@@ -15,7 +15,7 @@ def soft_rule(pool: Pool, best: Sequence[str]) -> str:
     """Which step set the winner apart; `best` holds the best of each change, in order."""
     first = best[0]
     same = pool.sizes[pool.evidence[first].key]
-    said = f"{same} of {len(pool.candidates)} candidates made the winning change"
+    said = f"{same} of {len(pool.candidates)} candidates made exactly the winning change"
     if len(best) == 1:
         return f"{said}; it is the only group that passed the gate."
     one, two = pool.soft_rank(first), pool.soft_rank(best[1])

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from app.admission.commands import COMMANDS as PARSED
 from app.failures import setup_failure_of
 from app.messages import render
-from app.messages.facts import Failure, SetupFailure, StageState
+from app.messages.facts import Failure, SetupFailure, Spent, StageState
 from pipeline.errors import NoEnvironment
 from pipeline.values import Ballot, Confidence, Gate, PolicyVerdict, Task, Usage
 from sandbox.patch.patch import combine
@@ -47,7 +47,7 @@ def everything(facts, decision, usage) -> dict[str, str]:
         "help": render.help_text(facts.label, "explode"),
         "empty_repository": render.empty_repository("trunk", facts.label),
         "pull_request": pull.body,
-        "run_page": render.run_page(facts, decision, usage, 60.0, {"code": usage}),
+        "run_page": render.run_page(facts, decision, Spent(usage, 60.0, {"code": usage})),
         "local_report": render.local_report(task, decision, usage),
         "local_report without a patch": render.local_report(task, lost, usage),
     }
@@ -92,7 +92,7 @@ def test_the_evidence_is_in_the_pull_request(facts, decision, usage):
         "| 157 tests pass, 0 fail before any change (`pytest -q`, 148 s) | 156 pass, 1 changed"
         in body
     )
-    assert "### How it was chosen – 3 of 5 candidates agree" in body
+    assert "### How it was chosen – 3 of 5 candidates in the winning group" in body
     assert "| **A** (G1, L1.1, S1) | **3** |" in body
     assert (
         "| B (G2) | 1 | plain summary of G2 | 0 of 1 reproduction, 1 regression | rejected |"
@@ -112,7 +112,9 @@ def test_confidence_is_a_band_until_it_is_calibrated(facts, decision, usage, pro
     body = render.pull_request(facts, replace(decision, ballot=ballot), usage, 60.0).body
     told = ", about 86 % by this installation's last 83 pull requests"
     number = "" if probability is None else told
-    assert f"**Confidence: fair{number}.** 3 patches make exactly this change, from 2" in body
+    assert (
+        f"**Confidence: fair{number}.** The winning change is that of 3 candidates, from 2" in body
+    )
     assert "4 of 5 candidates apply, parse" in body
     assert "Confidence:" not in render.pull_request(facts, decision, usage, 60.0).body
 

@@ -1,6 +1,7 @@
 """The run page: only for those with its address, and harmless whatever a model wrote."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from sqlalchemy import create_engine
 from starlette.testclient import TestClient
 
 from app.ledger.tables import item, run, snapshot
+from app.messages.facts import Spent
 from app.messages.page import run_page
 from app.pages.link import run_token, run_url
 from app.settings import Settings
@@ -16,6 +18,7 @@ from pipeline.values import Usage
 from tests.app.messages.conftest import EVIL, make
 
 SECRET = "0123456789abcdef0123456789abcdef"
+PATH = "Critical path: global/G1 2 s → code/G1 3 s"
 RUN = "r-0123456789abcdef"
 
 
@@ -95,9 +98,11 @@ def test_a_run_at_work_has_a_page(client) -> None:
 def test_a_decided_run_shows_all_of_it(client, facts, usage) -> None:
     """Picture, every candidate, evidence and cost of each stage."""
     costs = {"code": Usage(3, 900, 450, 40, 0.21)}
-    _store(client, run_page(facts, make(), usage, 60.0, costs, _harmless))
+    scripted = replace(facts, scripted_model=True)
+    _store(client, run_page(scripted, make(), Spent(usage, 60.0, costs, PATH), _harmless))
     page = client.get(f"/runs/{RUN}/{run_token(SECRET, RUN)}").text
-    for part in ("<svg ", "Verified here", "Candidates", "Why the other groups lost", "$0.21"):
+    shown = ("<svg ", "Verified here", "Candidates", "Why the other groups lost", "$0.21", PATH)
+    for part in (*shown, "Scripted model:", "Run record"):
         assert part in page
     for name in ("G1", "L1.1", "S1", "G2", "L2.1"):
         assert f">{name}<" in page
@@ -105,7 +110,7 @@ def test_a_decided_run_shows_all_of_it(client, facts, usage) -> None:
 
 def test_what_a_model_writes_stays_text(facts, usage) -> None:
     """No element, link or image comes from it."""
-    body = run_page(facts, make(EVIL), usage, 60.0, {}, _harmless)
+    body = run_page(facts, make(EVIL), Spent(usage, 60.0, {}), _harmless)
     for tag in ("<img", "<a ", "<script", "<!--"):
         assert tag not in body
 
