@@ -7,7 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from app.messages import view
+from app.messages import groups, view
 from app.messages.confidence import confidence
 from app.messages.facts import (
     Failure,
@@ -54,7 +54,7 @@ def status(
 
 def opened(facts: RunFacts, number: int, decision: Decision, usage: Usage, elapsed_s: float) -> str:
     """The status comment's end when there is a pull request."""
-    agreement = view.agreement(decision)
+    agreement = groups.agreement(decision)
     return _end("opened", facts, usage, elapsed_s, number=number, agreement=agreement)
 
 
@@ -232,11 +232,11 @@ def _about(decision: Decision) -> dict[str, Any]:
         "files": view.files_changed(decision),
         "checks": view.check_rows(decision),
         "suite_note": view.suite_note(decision),
-        "groups": view.group_rows(decision),
-        "agreement": view.agreement(decision),
+        "groups": groups.group_rows(decision),
+        "agreement": groups.agreement(decision),
         "origins": view.origins(decision),
         "confidence": confidence(decision),
-        "dissent": view.dissent(decision),
+        "dissent": groups.dissent(decision),
         "synthesised": view.synthesised(decision),
         "contested": view.contested(decision),
         "counted": view.counted(decision),

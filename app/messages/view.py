@@ -9,7 +9,7 @@ from textwrap import shorten
 
 from app.messages.outgoing import code, inline
 from pipeline.decide import renamed
-from pipeline.values import Candidate, Cluster, Decision, Evidence, Reproduction
+from pipeline.values import Candidate, Decision, Evidence, Reproduction
 from sandbox.patch.parse import PatchError
 from sandbox.patch.patch import apply, parse
 
@@ -21,20 +21,6 @@ class CheckRow:
     what: str
     before: str
     after: str
-
-
-@dataclass(frozen=True, slots=True)
-class GroupRow:
-    """One line of the vote table; `reason` says why the group could not win, "" when it could."""
-
-    label: str
-    members: str
-    votes: int
-    change: str
-    tests: str
-    outcome: str
-    chosen: bool
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +38,7 @@ class CandidateRow:
 
 MAX_FILES = 20
 _STAGE_WORDS = (("global", "explanation"), ("local", "variant"), ("synthesis", "synthesis"))
-_OUTVOTED = "It passed every check with fewer votes."
-_NO_PATCH = "no patch, the coder ended with "
+NO_PATCH = "no patch, the coder ended with "
 
 
 def winner_of(decision: Decision) -> Candidate | None:
@@ -121,7 +106,7 @@ def candidate_rows(decision: Decision) -> tuple[CandidateRow, ...]:
         rows.append(
             CandidateRow(
                 id=given.id,
-                approach=_change_of(given),
+                approach=change_of(given),
                 files=_counted_files(given.patch),
                 tests=tests_in_words(decision.evidence.get(given.id), len(decision.reproductions)),
                 group=group.label if group else "–",
@@ -179,59 +164,11 @@ def suite_result(evidence: Evidence | None) -> str:
     return ", ".join(parts)
 
 
-def group_rows(decision: Decision) -> tuple[GroupRow, ...]:
-    """The vote table, winner first; candidates without a usable patch come last as one row."""
-    rows = [_group_row(decision, cluster) for cluster in decision.ballot.clusters]
-    grouped = {member for cluster in decision.ballot.clusters for member in cluster.members}
-    rest = [c for c in decision.candidates if c.id not in grouped]
-    if rest:
-        rows.append(
-            GroupRow(
-                label="–",
-                members=", ".join(c.id for c in rest),
-                votes=0,
-                change="no usable patch",
-                tests="",
-                outcome="; ".join(f"{c.id}: {_why_unusable(decision, c)}" for c in rest),
-                chosen=False,
-            )
-        )
-    return tuple(rows)
-
-
-def _group_row(decision: Decision, cluster: Cluster) -> GroupRow:
-    chosen = decision.ballot.winner in cluster.members
-    speaker = (decision.ballot.winner if chosen else cluster.members[0]) or ""
-    shown = candidate(decision, speaker)
-    return GroupRow(
-        label=cluster.label,
-        members=", ".join(cluster.members),
-        votes=cluster.votes,
-        change=_change_of(shown),
-        tests=_tests_of_group(decision, cluster, speaker),
-        outcome=f"**chosen** ({speaker})" if chosen else _outcome(decision, cluster),
-        chosen=chosen,
-        reason="" if chosen else _reason(decision, cluster),
-    )
-
-
-def _tests_of_group(decision: Decision, cluster: Cluster, speaker: str) -> str:
-    """What the tests said about the one whose change is shown, and for how many they said it."""
-    number = len(decision.reproductions)
-    said = {
-        name: tests_in_words(decision.evidence.get(name), number)
-        for name in (speaker, *cluster.members)
-    }
-    same = sum(said[name] == said[speaker] for name in cluster.members)
-    total = len(cluster.members)
-    return said[speaker] if same == total else f"{speaker}: {said[speaker]} ({same} of {total} so)"
-
-
-def _change_of(shown: Candidate | None) -> str:
+def change_of(shown: Candidate | None) -> str:
     if shown is None:
         return ""
     if not shown.patch:
-        return f"{_NO_PATCH}{code(shown.exit_status or 'nothing')}"
+        return f"{NO_PATCH}{code(shown.exit_status or 'nothing')}"
     return inline(shown.plan.summary, 120)
 
 
@@ -267,41 +204,6 @@ def _no_regression(evidence: Evidence) -> str:
     return f"no regression in {count} of {count + evidence.not_run} tests"
 
 
-def _outcome(decision: Decision, cluster: Cluster) -> str:
-    if not cluster.gated:
-        return "rejected"
-    return "passed, fewer votes" if decision.ballot.winner else "not chosen"
-
-
-def _reason(decision: Decision, cluster: Cluster) -> str:
-    """The first reason of any member why it may not win."""
-    if cluster.gated:
-        return ""
-    gates = {gate.candidate: gate for gate in decision.ballot.gates}
-    reasons = [r for member in cluster.members if (g := gates.get(member)) for r in g.reasons]
-    return inline(reasons[0], 300) if reasons else "It did not pass the gate."
-
-
-def _why_unusable(decision: Decision, given: Candidate) -> str:
-    evidence = decision.evidence.get(given.id)
-    if evidence is not None and evidence.policy.refused:
-        return inline(evidence.policy.refused[0], 160)
-    if evidence is not None and evidence.note:
-        return inline(evidence.note, 160)
-    if given.patch:
-        return tests_in_words(evidence, 0)
-    return f"the coder ended with {code(given.exit_status or 'nothing')}"
-
-
-def agreement(decision: Decision) -> str:
-    """How many candidates stand in the winner's group."""
-    total = len(decision.candidates)
-    for cluster in decision.ballot.clusters:
-        if decision.ballot.winner in cluster.members:
-            return f"{cluster.votes} of {count(total, 'candidate')} in the winning group"
-    return f"none of {count(total, 'candidate')} passed"
-
-
 def origins(decision: Decision) -> tuple[str, ...]:
     """Where the parts of the winning plan came from, one sentence each."""
     winner = winner_of(decision)
@@ -324,15 +226,6 @@ def _built_on(decision: Decision, name: str, winner: Candidate) -> str:
     if winner.stage == "local":
         return f"The explanation is that of {inline(name, 60)}, repaired in another way{change}"
     return f"The plan builds on {inline(name, 60)}{change}"
-
-
-def dissent(decision: Decision) -> tuple[str, ...]:
-    """What other groups would have done and why they lost."""
-    return tuple(
-        f"**{row.label}** ({row.votes}): {row.change}. {row.reason or _OUTVOTED}"
-        for row in group_rows(decision)
-        if not row.chosen and row.label != "–" and not row.change.startswith(_NO_PATCH)
-    )[:6]
 
 
 def synthesised(decision: Decision) -> tuple[str, ...]:

@@ -101,7 +101,7 @@ def test_a_decided_run_shows_all_of_it(client, facts, usage) -> None:
     scripted = replace(facts, scripted_model=True)
     _store(client, run_page(scripted, make(), Spent(usage, 60.0, costs, PATH), _harmless))
     page = client.get(f"/runs/{RUN}/{run_token(SECRET, RUN)}").text
-    shown = ("<svg ", "Verified here", "Candidates", "Why the other groups lost", "$0.21", PATH)
+    shown = ("<svg ", "Verified here", "Candidates", "Why the others lost", "$0.21", PATH)
     for part in (*shown, "Scripted model:", "Run record"):
         assert part in page
     for name in ("G1", "L1.1", "S1", "G2", "L2.1"):
