@@ -1,43 +1,19 @@
-"""The REST API through githubkit: the only module that imports it (250 ms, so import it late).
+"""What Prism asks of GitHub: the App, and one repository at a time with a token of its own.
 
-Answers are read as JSON, never through githubkit's models: those reject some of GitHub's own
-answers, and would do so after a side effect. Reads and PATCH are retried, POST never is.
+Importing it imports githubkit (250 ms), so import it late.
 """
 
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import timedelta
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Literal
 from urllib.parse import quote
 
-import httpx
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
-from githubkit import AppAuthStrategy, GitHub
-from githubkit.auth import BaseAuthStrategy
-from githubkit.cache import MemCacheStrategy
-from githubkit.core import GitHubCore
-from githubkit.exception import (
-    GitHubException,
-    RateLimitExceeded,
-    RequestError,
-    RequestFailed,
-    RequestTimeout,
-)
-from githubkit.typing import RetryOption
 
-from app.github.errors import (
-    Conflict,
-    Forbidden,
-    GitHubError,
-    GitHubUnavailable,
-    NotFound,
-    RateLimited,
-    Refused,
-    Unauthorized,
-    Unprocessable,
-)
-from app.github.tokens import InstallationAuth, Token, TokenKey, TokenProvider, token_from
+from app.github.errors import Conflict, NotFound
+from app.github.kit import Kit, answer, app_kit, rest_of, token_kit
+from app.github.tokens import Token, TokenKey, TokenProvider, token_from
 from app.github.values import (
     PERMISSIONS,
     Comment,
@@ -55,22 +31,9 @@ from app.github.values import (
 from app.messages.outgoing import check_secrets
 from app.settings import Settings, SettingsError
 
-API_VERSION: Final = "2022-11-28"
-TIMEOUT_S = 10.0  # an effect begun in time ends before a lease of 60 s does
-LONGEST_WAIT_S = 20.0
-RETRIES = 3
 PAGE = 100
 
 Reaction = Literal["eyes", "rocket", "confused"]
-
-_REFUSALS: dict[int, type[Refused]] = {
-    401: Unauthorized,
-    403: Forbidden,
-    404: NotFound,
-    409: Conflict,
-    410: NotFound,
-    422: Unprocessable,
-}
 
 
 class GitHubApp:
@@ -82,14 +45,7 @@ class GitHubApp:
     def __init__(self, settings: Settings) -> None:
         _require_key(settings.private_key)
         self._base_url = settings.api_url
-        self._app = GitHub(
-            AppAuthStrategy(settings.app_id, settings.private_key),
-            base_url=self._base_url,
-            timeout=TIMEOUT_S,
-            http_cache=False,
-            cache_strategy=MemCacheStrategy(),
-            auto_retry=_retry_any,
-        )
+        self._app = app_kit(self._base_url, settings.app_id, settings.private_key)
         self._tokens = TokenProvider(self._mint)
         self._secrets = secrets_of(settings)
         self._identity: Identity | None = None
@@ -97,13 +53,13 @@ class GitHubApp:
     async def identity(self) -> Identity:
         """Id and slug of the App; asked once per process. Raises Unauthorized on a bad key."""
         if self._identity is None:
-            data = await _json(self._app.rest(API_VERSION).apps.async_get_authenticated())
+            data = await answer(rest_of(self._app).apps.async_get_authenticated())
             self._identity = Identity(app_id=data["id"], slug=data["slug"])
         return self._identity
 
     async def permissions(self) -> dict[str, str]:
         """What the App is granted by its settings, e.g. {"contents": "write"}."""
-        data = await _json(self._app.rest(API_VERSION).apps.async_get_authenticated())
+        data = await answer(rest_of(self._app).apps.async_get_authenticated())
         return {str(name): str(level) for name, level in data.get("permissions", {}).items()}
 
     async def token(self, installation_id: int, repository_id: int, purpose: Purpose) -> str:
@@ -119,20 +75,12 @@ class GitHubApp:
         """Open one repository; use it in the task that entered it or in tasks started there."""
         identity = await self.identity()
         key = TokenKey(self._base_url, installation_id, repository_id, purpose)
-        github = GitHub(
-            _Strategy(self._tokens, key),
-            base_url=self._base_url,
-            timeout=TIMEOUT_S,
-            http_cache=False,
-            cache_strategy=MemCacheStrategy(),
-            auto_retry=_retry_idempotent,
-        )
-        async with github:
+        async with token_kit(self._base_url, self._tokens, key) as github:
             yield GitHubRepo(github, identity, full_name, self._secrets)
 
     async def _mint(self, key: TokenKey) -> Token:
-        data = await _json(
-            self._app.rest(API_VERSION).apps.async_create_installation_access_token(
+        data = await answer(
+            rest_of(self._app).apps.async_create_installation_access_token(
                 key.installation_id,
                 repository_ids=[key.repository_id],
                 permissions=PERMISSIONS[key.purpose],
@@ -159,13 +107,13 @@ class GitHubRepo:
 
     def __init__(
         self,
-        github: "GitHub[Any]",
+        github: Kit,
         identity: Identity,
         full_name: str,
         secrets: tuple[str, ...] = (),
     ) -> None:
         self._github = github  # the namespace below holds it weakly
-        self._rest = github.rest(API_VERSION)
+        self._rest = rest_of(github)
         self.identity = identity
         self.full_name = full_name
         owner, _, name = full_name.partition("/")
@@ -179,7 +127,7 @@ class GitHubRepo:
 
     async def info(self) -> RepositoryInfo:
         """The repository as it is now: name after renames, default branch."""
-        data = await _json(self._rest.repos.async_get(*self._at))
+        data = await answer(self._rest.repos.async_get(*self._at))
         return RepositoryInfo(
             id=data["id"],
             full_name=data["full_name"],
@@ -191,7 +139,7 @@ class GitHubRepo:
         """A person's access; None when GitHub knows of none (404)."""
         call = self._rest.repos.async_get_collaborator_permission_level(*self._at, login)
         try:
-            data = await _json(call)
+            data = await answer(call)
         except NotFound:
             return None
         user = data.get("user") or {}
@@ -206,7 +154,7 @@ class GitHubRepo:
         found: list[Comment] = []
         page = 1
         while True:
-            data = await _json(
+            data = await answer(
                 self._rest.issues.async_list_comments(*self._at, number, per_page=PAGE, page=page)
             )
             found += [comment_from(entry, self.identity) for entry in data]
@@ -218,17 +166,17 @@ class GitHubRepo:
         """Write a comment; not retried, so look it up after GitHubUnavailable."""
         self.check(body)
         call = self._rest.issues.async_create_comment(*self._at, number, body=body)
-        return comment_from(await _json(call), self.identity)
+        return comment_from(await answer(call), self.identity)
 
     async def update_comment(self, comment_id: int, body: str) -> Comment:
         """Replace a comment's text."""
         self.check(body)
         call = self._rest.issues.async_update_comment(*self._at, comment_id, body=body)
-        return comment_from(await _json(call), self.identity)
+        return comment_from(await answer(call), self.identity)
 
     async def react_to_issue(self, number: int, content: Reaction) -> None:
         """Leave a reaction (GitHub keeps one per kind and user)."""
-        await _json(
+        await answer(
             self._rest.reactions.async_create_for_issue(
                 *self._at,
                 number,
@@ -238,7 +186,7 @@ class GitHubRepo:
 
     async def react_to_comment(self, comment_id: int, content: Reaction) -> None:
         """Leave a reaction on a comment."""
-        await _json(
+        await answer(
             self._rest.reactions.async_create_for_issue_comment(
                 *self._at,
                 comment_id,
@@ -249,13 +197,13 @@ class GitHubRepo:
     async def find_pull(self, branch: str) -> Pull | None:
         """The newest pull request from a branch of this repository, in any state."""
         head = f"{self.owner}:{branch}"
-        data = await _json(self._rest.pulls.async_list(*self._at, head=head, state="all"))
+        data = await answer(self._rest.pulls.async_list(*self._at, head=head, state="all"))
         # A server that does not know `head` ignores it and lists everything.
         return next((pull_from(d) for d in data if d["head"]["ref"] == branch), None)
 
     async def get_pull(self, number: int) -> Pull:
         """One pull request."""
-        return pull_from(await _json(self._rest.pulls.async_get(*self._at, number)))
+        return pull_from(await answer(self._rest.pulls.async_get(*self._at, number)))
 
     async def create_pull(
         self, *, title: str, head: str, base: str, body: str, draft: bool = True
@@ -265,30 +213,30 @@ class GitHubRepo:
         call = self._rest.pulls.async_create(
             *self._at, title=title, head=head, base=base, body=body, draft=draft
         )
-        return pull_from(await _json(call))
+        return pull_from(await answer(call))
 
     async def get_ref(self, ref: str) -> str | None:
         """The object a ref (`heads/main`) points at, None when there is no such ref."""
         try:
-            data = await _json(self._rest.git.async_get_ref(*self._at, quote(ref)))
+            data = await answer(self._rest.git.async_get_ref(*self._at, quote(ref)))
         except (NotFound, Conflict):
             return None
         return str(data["object"]["sha"])
 
     async def create_ref(self, ref: str, sha: str) -> None:
         """Create a ref (`refs/heads/…`); Unprocessable when it exists."""
-        await _json(self._rest.git.async_create_ref(*self._at, ref=ref, sha=sha))
+        await answer(self._rest.git.async_create_ref(*self._at, ref=ref, sha=sha))
 
     async def get_commit(self, sha: str) -> Commit:
         """A commit object."""
-        return commit_from(await _json(self._rest.git.async_get_commit(*self._at, sha)))
+        return commit_from(await answer(self._rest.git.async_get_commit(*self._at, sha)))
 
     async def create_blob(self, content_base64: str) -> str:
         """Store a blob; returns its object name."""
         call = self._rest.git.async_create_blob(
             *self._at, content=content_base64, encoding="base64"
         )
-        return str((await _json(call))["sha"])
+        return str((await answer(call))["sha"])
 
     async def create_tree(self, base_tree: str, entries: tuple[TreeEntry, ...]) -> str:
         """Store a tree that is `base_tree` with `entries` changed; returns its object name."""
@@ -296,7 +244,7 @@ class GitHubRepo:
             {"path": e.path, "mode": e.mode, "type": "blob", "sha": e.sha} for e in entries
         ]
         call = self._rest.git.async_create_tree(*self._at, tree=tree, base_tree=base_tree)
-        return str((await _json(call))["sha"])
+        return str((await answer(call))["sha"])
 
     async def create_commit(self, message: str, tree: str, parent: str) -> Commit:
         """Store a commit without naming an author, so that GitHub signs it as the App's."""
@@ -304,7 +252,7 @@ class GitHubRepo:
         call = self._rest.git.async_create_commit(
             *self._at, message=message, tree=tree, parents=[parent]
         )
-        return commit_from(await _json(call))
+        return commit_from(await answer(call))
 
 
 def secrets_of(settings: Settings) -> tuple[str, ...]:
@@ -312,84 +260,3 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
     lines = [line for line in settings.private_key.split() if len(line) >= 40]
     clouds = (settings.bedrock_token, settings.aws_secret_key, settings.aws_session_token)
     return (settings.webhook_secret, settings.anthropic_api_key, *filter(None, clouds), *lines)
-
-
-class _Strategy(BaseAuthStrategy):
-    """Our token provider as githubkit's authentication."""
-
-    def __init__(self, tokens: TokenProvider, key: TokenKey) -> None:
-        self._auth = InstallationAuth(tokens, key)
-
-    def get_auth_flow(self, github: GitHubCore[Any]) -> httpx.Auth:
-        return self._auth
-
-
-class _Answer(Protocol):
-    """What is used of githubkit's response."""
-
-    def json(self) -> Any: ...
-
-
-async def _json(call: Awaitable[_Answer]) -> Any:
-    """Wait for an answer and read it; githubkit's errors become ours."""
-    try:
-        return (await call).json()
-    except RateLimitExceeded as error:
-        raise RateLimited(error.retry_after.total_seconds()) from error
-    except RequestFailed as error:
-        raise _refusal(error) from error
-    except GitHubException as error:
-        cause = error.exc if isinstance(error, RequestError) else error
-        if isinstance(cause, GitHubError):  # raised by our own token provider
-            raise cause from None
-        raise GitHubUnavailable(f"No answer from GitHub: {type(cause).__name__}.") from error
-
-
-def _refusal(error: RequestFailed) -> GitHubError:
-    status = error.response.status_code
-    if status >= 500:
-        return GitHubUnavailable(f"GitHub answered {status}.")
-    return _REFUSALS.get(status, Refused)(status, _message(error.response.raw_response))
-
-
-def _message(response: httpx.Response) -> str:
-    """GitHub's message with the details of its `errors`, at most 300 characters."""
-    try:
-        data = response.json()
-    except ValueError:
-        return response.reason_phrase
-    if not isinstance(data, dict):
-        return response.reason_phrase
-    parts = [str(data.get("message", response.reason_phrase))]
-    for entry in data.get("errors") or ():
-        detail = entry.get("message") or entry.get("code") if isinstance(entry, dict) else entry
-        parts.append(str(detail))
-    return "; ".join(parts)[:300]
-
-
-def _retry_idempotent(error: GitHubException, count: int) -> RetryOption:
-    """Repeat what can be repeated: refused for now, never sent, or safe to do twice."""
-    if count >= RETRIES:
-        return RetryOption(do_retry=False)
-    if isinstance(error, RateLimitExceeded):
-        wait = error.retry_after
-        return RetryOption(wait.total_seconds() <= LONGEST_WAIT_S, wait)
-    if isinstance(error, RequestError) and isinstance(error.exc, GitHubError):
-        return RetryOption(do_retry=False)  # from our token provider, which has retried
-    never_sent = isinstance(error, RequestError) and isinstance(error.exc, httpx.ConnectError)
-    if never_sent or _is_transient(error, {"GET", "PATCH"}):
-        return RetryOption(do_retry=True, retry_after=timedelta(seconds=0.3 * 3**count))
-    return RetryOption(do_retry=False)
-
-
-def _retry_any(error: GitHubException, count: int) -> RetryOption:
-    """For the App's own calls: a second token does no harm, so POST may be repeated too."""
-    if count < RETRIES and _is_transient(error, {"GET", "POST"}):
-        return RetryOption(do_retry=True, retry_after=timedelta(seconds=0.3 * 3**count))
-    return _retry_idempotent(error, count)
-
-
-def _is_transient(error: GitHubException, methods: set[str]) -> bool:
-    if isinstance(error, RequestFailed):
-        return error.response.status_code >= 500 and error.request.method in methods
-    return isinstance(error, RequestTimeout) and error.request.method in methods
