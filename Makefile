@@ -17,7 +17,7 @@ demo: install
 
 test: install
 	deploy/setup/engine.sh
-	$(PY) -m pytest -m 'not nightly' -n 2 --dist loadfile --durations 10
+	$(PY) -m pytest -m 'not nightly' -n 2 --dist loadfile --durations 10 --hypothesis-profile ci
 
 check: install
 	.venv/bin/ruff format --check .

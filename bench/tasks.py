@@ -1,11 +1,12 @@
 """Does the right patch win? Real bugs, real tests, pools of scripted patches.
 
-    python bench/tasks.py --tasks FILE [FILE …] --repos DIR [--only NAME …] [--json]
+    python bench/tasks.py --tasks FILE [FILE …] --repos DIR [--only NAME …] [--effort] [--json]
 
 FILE is JSON lines with fixes and their tests, DIR holds bare mirrors named `owner__name.git`. For
 each task a pool with the known fix, halves of it, a breaking patch and misses is verified in
-containers and voted on as in a run. The exit code is 1 when another patch than the fix won, or a
-half was not turned down.
+containers and voted on as in a run. With `--effort` also how many of twelve coders each effort
+needs on these tasks, see `bench/task_effort.py`. The exit code is 1 when another patch than the
+fix won, or a half was not turned down.
 """
 
 import argparse
@@ -27,6 +28,8 @@ from app.github.source import MirrorSource, local_source
 from app.services import Backend, open_backend
 from app.settings import read_settings
 from bench.silent import Silent
+from bench.task_effort import Known, known_of, play
+from bench.task_effort import table as effort_table
 from bench.task_pools import (
     GOLD,
     FixTask,
@@ -40,6 +43,7 @@ from bench.task_pools import (
 from pipeline.decide import decide
 from pipeline.environment.prepare import prepare_environment
 from pipeline.errors import ModelRefused, PipelineError
+from pipeline.evidence.verify import verify_pool
 from pipeline.explore.state import Exploration
 from pipeline.journal import JsonLinesJournal
 from pipeline.services import ModelReply, ModelRequest, RunConfig, Services
@@ -112,8 +116,13 @@ def configured(mirror: Path, task: FixTask) -> Iterator[MirrorSource]:
             yield source
 
 
-async def tried(task: FixTask, mirror: Path, backend: Backend, folder: Path) -> Result:
-    """Verify and vote on the task's pool, as `prism fix` does once patches are written."""
+async def tried(
+    task: FixTask, mirror: Path, backend: Backend, folder: Path, *, effort: bool = False
+) -> tuple[Result, Known | None]:
+    """Verify and vote on the task's pool, as `prism fix` does once patches are written.
+
+    With `effort` the suite runs on every candidate, also on those that a reproduction turned down.
+    """
     with configured(mirror, task) as source:
         texts = {path: await _text(source, path) for path in touched(task)}
         known = {path: text for path, text in texts.items() if text is not None}
@@ -130,7 +139,12 @@ async def tried(task: FixTask, mirror: Path, backend: Backend, folder: Path) -> 
         async with backend.workspace(environment, "explore", run) as workspace:
             x = Exploration(issue, services, environment, workspace, "")
             decision = await decide(x, pool.candidates)
-    return result(task, pool, decision, len(environment.stable_passes))
+        seen = None
+        if effort:
+            bare = [replace(each, reproductions=()) for each in pool.candidates]
+            suites, _ = await verify_pool(services, environment, bare, decision.exclusions)
+            seen = known_of(task.name, GOLD, decision, suites)
+    return result(task, pool, decision, len(environment.stable_passes)), seen
 
 
 def result(task: FixTask, pool: Pool, decision: Decision, passing: int) -> Result:
@@ -147,9 +161,11 @@ async def _text(source: MirrorSource, path: str) -> str | None:
     return None if data is None else data.decode()
 
 
-async def measure(tasks: Sequence[FixTask], repos: Path) -> list[Result]:
+async def measure(
+    tasks: Sequence[FixTask], repos: Path, *, effort: bool = False
+) -> tuple[list[Result], list[Known]]:
     """One after the other; a task without a mirror is left out and said to be."""
-    found = []
+    found, seen = list[Result](), list[Known]()
     with tempfile.TemporaryDirectory(prefix="prism-bench-") as folder:
         settings = read_settings({**os.environ, "PRISM_DATA_DIR": folder})
         backend = open_backend(settings)
@@ -160,14 +176,16 @@ async def measure(tasks: Sequence[FixTask], repos: Path) -> list[Result]:
                     print(f"{task.name}: no mirror {mirror.name}", file=sys.stderr)
                     continue
                 try:
-                    found.append(await tried(task, mirror, backend, Path(folder)))
+                    ended, more = await tried(task, mirror, backend, Path(folder), effort=effort)
+                    found.append(ended)
+                    seen += [more] if more is not None else []
                 except (PipelineError, SandboxError) as error:
                     found.append(Result(task.name, 0, "", (), False, {}, str(error)))
                 said = found[-1].problem or f"{found[-1].winner or 'nobody'} won"
                 print(f"{task.name}: {said}", file=sys.stderr)
         finally:
             await backend.close()
-    return found
+    return found, seen
 
 
 def table(results: Sequence[Result]) -> str:
@@ -188,13 +206,19 @@ def main() -> int:
     parser.add_argument("--tasks", type=Path, nargs="+", required=True)
     parser.add_argument("--repos", type=Path, required=True)
     parser.add_argument("--only", nargs="*", default=[], help="names such as tenacity-613")
+    parser.add_argument("--effort", action="store_true", help="play runs of each effort, too")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     tasks = [
         task for task in read_tasks(options.tasks) if task.name in options.only or not options.only
     ]
-    results = asyncio.run(measure(tasks, options.repos.resolve()))
-    print(json.dumps([asdict(each) for each in results]) if options.json else table(results))
+    results, seen = asyncio.run(measure(tasks, options.repos.resolve(), effort=options.effort))
+    played = play(seen) if seen else []
+    if options.json:
+        rows = [asdict(each) for each in results]
+        print(json.dumps({"tasks": rows, "effort": [asdict(each) for each in played]}))
+    else:
+        print("\n\n".join([table(results), *([effort_table(played)] if played else [])]))
     return 0 if results and all(each.ok for each in results) else 1
 
 

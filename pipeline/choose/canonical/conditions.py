@@ -95,6 +95,7 @@ def _sorted(values: list[ast.expr]) -> list[ast.expr]:
 
 
 def _cannot_raise(node: ast.expr) -> bool:
+    """Names are taken to be bound: a patch that swaps `a and b` is not about one that is not."""
     if isinstance(node, ast.Name | ast.Constant):
         return True
     if isinstance(node, ast.UnaryOp):

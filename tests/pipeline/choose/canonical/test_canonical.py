@@ -223,7 +223,8 @@ statements = st.recursive(
         st.builds("if {}:\n{}".format, tests, block(inner)),
         st.builds("if {}:\n{}\nelse:\n{}".format, tests, block(inner), block(inner)),
         st.builds("for x in (1, None, 's'):\n{}".format, block(inner)),
-        st.builds("try:\n{}\nexcept KeyError as y:\n    seen('caught')".format, block(inner)),
+        # The name goes after the handler, and names are taken to be bound: it is no other's.
+        st.builds("try:\n{}\nexcept KeyError as e:\n    seen('caught')".format, block(inner)),
     ),
     max_leaves=8,
 )  # fmt: skip
