@@ -14,6 +14,7 @@ from pipeline.agent.reading import (
 )
 from pipeline.agent.searching import asked
 from pipeline.agent.tool import Tool, ToolProblem, inside
+from pipeline.index.quoting import asked_name
 from pipeline.index.search import CodeSearch
 
 MAX_DEPTH = 8
@@ -51,7 +52,9 @@ def _list(code: CodeSearch, folder: str, asked_depth: int) -> str:
     paths = [row.path[len(start) :] for row in code.index.files() if row.path.startswith(start)]
     if not paths and start:
         known = "it is a file" if code.index.file(folder) else "there is no such folder"
-        raise ToolProblem(f"{folder!r} cannot be listed: {known}. List the folder above it.")
+        raise ToolProblem(
+            f"{asked_name(folder)} cannot be listed: {known}. List the folder above it."
+        )
     depth = min(max(1, asked_depth), MAX_DEPTH)
     while len(found := _entries(paths, depth)) > MAX_ENTRIES and depth > 1:
         depth -= 1

@@ -19,6 +19,7 @@ from pipeline.errors import (
     ModelRefused,
     PromptTooLong,
 )
+from pipeline.index.quoting import asked_name
 from pipeline.model.wire import sent_back, tokens_in, tool_calls
 from pipeline.prompts.render import render
 from pipeline.records import tool_data
@@ -219,7 +220,7 @@ async def _one(block: Json, toolbox: dict[str, Tool], *, cut_off: bool, ended: b
     tool = toolbox.get(block["name"])
     if tool is None:
         names = ", ".join(sorted(toolbox))
-        text = f"There is no tool {block['name']!r}. The tools are: {names}."
+        text = f"There is no tool {asked_name(block['name'])}. The tools are: {names}."
         return Observation(text, is_error=True, malformed=True)
     return await tool.run(block["input"])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pipeline.agent.tool import Tool, ToolProblem, inside, make_tool
-from pipeline.index.quoting import quoted
+from pipeline.index.quoting import asked_name, quoted
 from pipeline.index.units import units
 from sandbox.base import Command, Workspace
 
@@ -195,7 +195,7 @@ async def _list(workspace: Workspace, arguments: ListArguments) -> str:
         )
         result = await workspace.exec(Command(line, output_limit=100_000, quick=True))
         if not result.ok:
-            raise ToolProblem(f"{path!r} cannot be listed: {result.output.strip()[:200]}")
+            raise ToolProblem(f"{asked_name(path)} cannot be listed: {result.output.strip()[:200]}")
         entries = sorted(_entry(row) for row in result.output.splitlines() if row[1:2] == " ")
         if (len(entries) <= MAX_ENTRIES and not result.truncated) or depth == 1:
             return entries_text(entries, depth, arguments.depth)

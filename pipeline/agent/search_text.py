@@ -3,7 +3,7 @@
 Names are quoted: a file may be called like an order to the reader.
 """
 
-from pipeline.index.quoting import quoted
+from pipeline.index.quoting import asked_name, quoted
 from pipeline.index.search import FileHit, Found, Hit
 from pipeline.index.values import Edge
 
@@ -44,7 +44,9 @@ def found_text(found: Found[Hit], nothing: str) -> str:
 def files_text(found: Found[FileHit], name: str) -> str:
     """Files with their skeletons."""
     if not found.hits:
-        nothing = f"No file is called {name!r}. Try a glob such as *part*, or `list` a folder."
+        nothing = (
+            f"No file is called {asked_name(name)}. Try a glob such as *part*, or `list` a folder."
+        )
         return _noted(nothing, 0, found.hidden)
     parts = []
     for hit in found.hits:

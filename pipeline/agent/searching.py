@@ -12,6 +12,7 @@ from typing import Literal, TypeVar
 from pipeline.agent.search_text import bounded, edges_text, files_text, found_text, hit_text
 from pipeline.agent.tool import Tool, ToolProblem, make_tool
 from pipeline.index.errors import IndexingFailed
+from pipeline.index.quoting import asked_name
 from pipeline.index.search import CodeSearch, Hit, NotFound
 from pipeline.index.search.search import KINDS, MAX_HITS
 from pipeline.index.values import EdgeKind
@@ -141,7 +142,7 @@ def search_tools(code: CodeSearch, shown: Shown, remark: str = "") -> tuple[Tool
         name, path = arguments.definition_name, arguments.file_path
         found = await asked(lambda: code.find_code_def(name, path or None, arguments.tests))
         shown.note(found.hits)
-        return found_text(found, f"No definition is called {name!r} or anything like it.")
+        return found_text(found, f"No definition is called {asked_name(name)} or anything like it.")
 
     async def find_code_content(arguments: FindContentArguments) -> str:
         found = await asked(

@@ -8,11 +8,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from pipeline.index.quoting import asked_name
 from pipeline.model.schema import schema_of, validate
 from pipeline.services import Json, ToolSpec
 from sandbox.errors import EngineUnavailable, SandboxError, WorkspaceLost
 
 A = TypeVar("A")
+MAX_PATH = 4_096  # characters; no file system takes more
 
 
 class ToolProblem(Exception):
@@ -80,10 +82,14 @@ def inside(root: str, path: str) -> str:
         cleaned = cleaned[len(root) :].lstrip("/")
     if "\0" in cleaned or "\n" in cleaned:
         raise ToolProblem("A path cannot hold line breaks.")
+    if len(cleaned) > MAX_PATH:
+        raise ToolProblem(f"No path is as long as {asked_name(path)}; use one that `list` shows.")
     normal = posixpath.normpath(cleaned or ".")
     first = normal.split("/", 1)[0]
     if normal.startswith("/") or first == "..":
-        raise ToolProblem(f"{path!r} is outside the repository; use a path relative to its root.")
+        raise ToolProblem(
+            f"{asked_name(path)} is outside the repository; use a path relative to its root."
+        )
     if first == ".git":
         raise ToolProblem("The folder .git is not part of the repository's text.")
     return normal

@@ -2,6 +2,7 @@
 
 import re
 
+MAX_ASKED = 200  # characters of a name that does not exist
 _ESCAPE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[ntr\\])")
 
 
@@ -16,6 +17,14 @@ def quoted(name: str) -> str:
     if name.isprintable():
         return name
     return "".join(c if c.isprintable() and c != "\\" else ascii(c)[1:-1] for c in name)
+
+
+def asked_name(text: str) -> str:
+    """What somebody asked for, as an answer repeats it: quoted, without its middle when long."""
+    if len(text) <= MAX_ASKED:
+        return repr(text)
+    half = MAX_ASKED // 2
+    return f"{text[:half] + '…' + text[-half:]!r} ({len(text)} characters)"
 
 
 def unquoted(text: str) -> str:

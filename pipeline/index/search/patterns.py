@@ -39,8 +39,8 @@ def _effort(bare: str) -> float:
 
 
 def identifier(content: str) -> bool:
-    """Whether content is one variable name."""
-    return re.fullmatch(r"[^\W\d]\w*", content) is not None
+    """Whether content is one variable name; what is longer than any is a piece of code."""
+    return len(content) <= MAX_PATTERN and re.fullmatch(r"[^\W\d]\w*", content) is not None
 
 
 def parts_of(name: str) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
 from pipeline.index.errors import NotIndexed
-from pipeline.index.quoting import quoted, unquoted
+from pipeline.index.quoting import asked_name, quoted, unquoted
 from pipeline.index.search import files
 from pipeline.index.search.content import Lines, candidates, matching_lines, pattern_of, search
 from pipeline.index.search.fuzzy import close_names
@@ -123,7 +123,7 @@ class CodeSearch:
             return self._hits.with_calls(found, self.index.text(path), "exact", 1.0)
         close = close_names(wanted, [unit.name for unit in inside])
         raise NotFound(
-            f"{quoted(path)} defines no {wanted!r}.{_or(close)} "
+            f"{quoted(path)} defines no {asked_name(wanted)}.{_or(close)} "
             "Use find_code_def to look everywhere."
         )
 
@@ -200,7 +200,8 @@ class CodeSearch:
             return ends[0]
         close = (ends or rows)[:5] if name else []
         raise NotFound(
-            f"There is no file {path!r} in this commit.{_or(close)} Use find_file to look."
+            f"There is no file {asked_name(path)} in this commit.{_or(close)} "
+            "Use find_file to look."
         )
 
     @cached_property

@@ -279,6 +279,29 @@ async def test_an_answer_is_bounded(tmp_path: Path) -> None:
                 assert len(seen.text) < MAX_CHARACTERS + 200
 
 
+@pytest.mark.parametrize("asked", ["a" * 50_000, "x/" * 25_000, "_" * 50_000, "aB c " * 10_000])
+async def test_a_long_question_is_not_repeated(
+    asked: str, workspace: LocalWorkspace, code: CodeSearch
+) -> None:
+    """Every tool answers in short, whatever length of name it is asked for."""
+    tools = planner_tools(workspace, code)
+    coders = coder_tools(workspace, code)
+    for used, tool, arguments in (
+        (tools, "find_file", {"file_name": asked}),
+        (tools, "find_code_def", {"definition_name": asked}),
+        (tools, "find_code_content", {"content": asked, "file_path": "pkg/b.py"}),
+        (tools, "find_child_unit", {"definition_name": asked, "file_path": "pkg/b.py"}),
+        (tools, "find_child_unit", {"definition_name": "f", "file_path": asked}),
+        (tools, "neighbours", {"unit": asked}),
+        (tools, "preview", {"unit": asked}),
+        (tools, "finish_search", {"units": [asked]}),
+        *((tools, tool, {"path": asked}) for tool in ("list", "outline", "view")),
+        *((coders, tool, {"path": asked}) for tool in ("list", "outline", "view")),
+    ):
+        seen = await use(used, tool, **arguments)
+        assert len(seen.text) < 1_000, tool
+
+
 class Known:
     """A CodeIndex that is there, or could not be built."""
 

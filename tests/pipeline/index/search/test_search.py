@@ -1,5 +1,6 @@
 """What the searches of one commit find, in a small repository of several languages."""
 
+import time
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
@@ -284,3 +285,12 @@ def test_what_does_not_exist_is_said(code: CodeSearch, id_: str) -> None:
     else:
         with pytest.raises(NotFound, match=r"There is no file|defines no"):
             code.unit(id_)
+
+
+@pytest.mark.parametrize("content", ["a_" * 50_000, "aB" * 50_000, "_" * 50_000, "a b " * 25_000])
+def test_content_of_any_length_is_looked_for_quickly(tmp_path: Path, content: str) -> None:
+    """What is longer than names are is code: a name's words were one phrase of 50,000 before."""
+    with indexed(tmp_path, {"m.py": "a " * 400_000, "n.py": "a_" * 100_000}) as index:
+        start = time.process_time()
+        CodeSearch(index).find_code_content(content)
+        assert time.process_time() - start < 1.0
