@@ -84,8 +84,9 @@ async def _index(
     require_data_dir(settings)
     async with repository(settings, named, commit) as source:
         screen = Console(stderr=True)
+        unseen = not screen.is_terminal
         columns = (TextColumn("parsing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=screen, transient=True) as bar:
+        with Progress(*columns, console=screen, transient=True, disable=unseen) as bar:
             task = bar.add_task("parsing", total=None, start=True)
 
             def told(done: int, total: int) -> None:

@@ -60,6 +60,8 @@ def errors_of(path: Path) -> Iterator[None]:
 def _advice(error: Exception) -> str:
     if getattr(error, "sqlite_errorname", "").startswith(_NO_ACCESS):
         return "See that Prism's user may write this file and its folder."
+    if getattr(error, "sqlite_errorname", "").startswith("SQLITE_FULL"):
+        return "Make room on its disk and try again; what was parsed before is kept."
     return "It holds nothing that cannot be made again: remove the file if this stays."
 
 

@@ -35,6 +35,7 @@ def test_a_folder_is_indexed_once(tmp_path: Path) -> None:
     assert ended.stdout.startswith(
         f"{head[:12]}: 5 files, 4 parsed (16 kB), 0 known before, 1 only"
     )
+    assert not ended.stderr
     assert "none parsed, 4 known before" in prism_index(tmp_path, "build", repository).stdout
     assert sorted((tmp_path / "r").rglob("*")) == before
     assert len(list((tmp_path / "data/index").glob("*.sqlite"))) == 1

@@ -12,6 +12,7 @@ from pipeline.index.graph import build_graph
 from pipeline.index.rank.rank import rank
 from pipeline.index.search import CodeSearch
 from pipeline.index.store import open_index, store_file
+from pipeline.index.store.schema import connect, errors_of
 from tests.indexed import commit, objects_of
 
 FILES = {"a.py": "def f():\n    return g()\n\n\ndef g():\n    pass\n", "b.py": "import a\n"}
@@ -54,3 +55,18 @@ def test_what_was_derived_is_made_again(tmp_path: Path) -> None:
                 assert search.preview("a.py:f").children == ("a.py:g",)
                 assert rank(index, "g fails", "").files[0].id == "a.py"
             halved(store, "kept", "value")
+
+
+def test_a_full_disk_asks_for_room(tmp_path: Path) -> None:
+    """Not for the removal of the store, which is whole."""
+    store = tmp_path / "store.sqlite"
+    with closing(connect(store)) as tables:
+        pages = tables.execute("PRAGMA page_count").fetchone()[0]
+        tables.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(StoreUnusable, match="Make room"):
+            _fill(tables, store)
+
+
+def _fill(tables: sqlite3.Connection, store: Path) -> None:
+    with errors_of(store):
+        tables.execute("INSERT INTO commits (name, used, files) VALUES ('x', 0, zeroblob(9999999))")
