@@ -45,8 +45,11 @@ class MirrorObjects:
 
     def tree(self, commit: str) -> Sequence[TreeEntry]:
         """All paths of a commit, sorted by path; raises UnknownCommit."""
-        name = self.resolve(commit)
-        listing = run_git(self.mirror, ["git", "ls-tree", "-r", "-z", "-l", "--full-tree", name])
+        command = ["git", "ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options"]
+        try:
+            listing = run_git(self.mirror, [*command, commit + "^{commit}"])
+        except (MirrorFailed, ValueError):  # only then is it worth a process to know why
+            listing = run_git(self.mirror, [*command, self.resolve(commit)])
         entries = [_entry(record) for record in listing.split(b"\0") if record]
         return sorted(entries, key=lambda entry: entry.path)
 

@@ -8,7 +8,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from posixpath import splitext
 from typing import Any, NamedTuple
 
 from pipeline.index.errors import IndexingFailed
@@ -147,7 +146,9 @@ def _wanted(tree: _Tree, known: dict[Key, int]) -> dict[Key, TreeEntry]:
 
 
 def _language(entry: TreeEntry) -> str:
-    return _by_suffix(splitext(entry.path)[1]) if entry.kind == "file" else ""
+    name = entry.path[entry.path.rfind("/") + 1 :]  # `splitext` is four times as slow
+    dot = name.rfind(".")
+    return _by_suffix(name[dot:]) if dot > 0 and entry.kind == "file" else ""
 
 
 @lru_cache(maxsize=10_000)
