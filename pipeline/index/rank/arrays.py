@@ -134,8 +134,8 @@ def _links(
 
 
 def _placed(counted: Sequence[Counts], first: Ints) -> Iterable[tuple[Counts, int]]:
-    """Each file's counts with the number of its first unit."""
-    return zip(counted, first.tolist(), strict=False)
+    """Each file's counts with the number of its first unit, as wide as sums with it must be."""
+    return zip(counted, first, strict=False)
 
 
 def _unit_words(counted: Sequence[Counts], first: Ints) -> tuple[Ints, Words, Ints]:
