@@ -17,6 +17,7 @@ from pipeline.index.rank.walk import Links, links
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.uint32]
+Small = npt.NDArray[np.int32]
 
 NAME, OWNER, PATH = 4, 2, 1  # occurrences that a word in a unit's names counts for
 _WORD = re.compile(r"[A-Za-z_]\w*|\d{3,}")
@@ -138,11 +139,11 @@ def _placed(counted: Sequence[Counts], first: Ints) -> Iterable[tuple[Counts, in
     return zip(counted, first, strict=False)
 
 
-def _unit_words(counted: Sequence[Counts], first: Ints) -> tuple[Ints, Words, Ints]:
+def _unit_words(counted: Sequence[Counts], first: Ints) -> tuple[Small, Words, Small]:
     return (
-        _joined([each.word_units + at for each, at in _placed(counted, first)]),
+        _narrow([each.word_units + at for each, at in _placed(counted, first)]),
         _words([each.word_ids for each in counted]),
-        _joined([each.word_times for each in counted]),
+        _narrow([each.word_times for each in counted]),
     )
 
 
@@ -165,7 +166,7 @@ def _name_fields(
     paths: Sequence[str],
     names: Sequence[str],
     file_of: Ints,
-    body: tuple[Ints, Words, Ints],
+    body: tuple[Small, Words, Small],
     lengths: Ints,
 ) -> tuple[Field, Field, Field, Field]:
     """Units with their names and paths as fields; names by file and by unit; words of paths.
@@ -175,15 +176,12 @@ def _name_fields(
     own, owners, per_path = _name_words(names), _owner_words(names), _path_words(paths)
     path_units = np.repeat(np.arange(len(names)), [len(per_path[at]) for at in file_of])
     path_ids = _ids([per_path[at] for at in file_of])
+    counts = (len(own[0]), len(owners[0]), len(path_units))
+    weights = np.repeat((NAME, OWNER, PATH), counts)
     units = build(
-        np.r_[body[0], own[0], owners[0], path_units],
+        _narrow([body[0], own[0], owners[0], path_units]),
         np.r_[body[1], own[1], owners[1], path_ids],
-        np.r_[
-            body[2],
-            np.full(len(own[0]), NAME),
-            np.full(len(owners[0]), OWNER),
-            np.full(len(path_units), PATH),
-        ],
+        _narrow([body[2], weights]),
         lengths,
     )
     at, words = np.r_[own[0], owners[0]], np.r_[own[1], owners[1]]
@@ -209,6 +207,15 @@ def longest(piece: str) -> str:
 
 def _joined(parts: Sequence[Ints]) -> Ints:
     return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
+
+
+def _narrow(parts: Sequence[npt.NDArray[np.integer]]) -> Small:
+    """Joined with half the bytes: numbers of units, and how often a word stands in one."""
+    return (
+        np.concatenate(parts, dtype=np.int32, casting="same_kind")
+        if parts
+        else np.zeros(0, np.int32)
+    )
 
 
 def _words(parts: Sequence[Words]) -> Words:
@@ -272,12 +279,16 @@ def _bases(counted: Sequence[Counts], first: Ints) -> dict[int, tuple[str, ...]]
 
 def _repeats(names: Sequence[str], file_of: Ints) -> dict[int, int]:
     """How many definitions of its name in its file a unit is, from the second on."""
-    seen: Counter[tuple[int, str]] = Counter()
+    seen: Counter[str] = Counter()
     found = {}
-    for unit, key in enumerate(zip(file_of.tolist(), names, strict=True)):
-        seen[key] += 1
-        if seen[key] > 1:
-            found[unit] = seen[key]
+    file = -1
+    for unit, (at, name) in enumerate(zip(file_of.tolist(), names, strict=True)):
+        if at != file:  # the units of a file follow each other
+            file = at
+            seen.clear()
+        seen[name] += 1
+        if seen[name] > 1:
+            found[unit] = seen[name]
     return found
 
 

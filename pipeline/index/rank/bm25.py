@@ -31,7 +31,7 @@ class Field:
 
 
 def build(
-    documents: Ints,
+    documents: npt.NDArray[np.integer],
     words: npt.NDArray[np.uint32],
     times: Numbers,
     lengths: Numbers,
@@ -44,11 +44,18 @@ def build(
     names add to the frequency, not to the length.
     """
     size = len(lengths)
-    keys = (words.astype(np.uint64) << np.uint64(32)) | documents.astype(np.uint64)
+    # In place, and one after the other: of a large repository these are the largest arrays.
+    keys = words.astype(np.uint64)
+    keys <<= np.uint64(32)
+    keys |= documents.astype(np.uint64)
     order = np.argsort(keys, kind="stable")
+    times = times[order]
     keys = keys[order]
-    first = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if len(keys) else np.zeros(0, int)
-    summed = np.add.reduceat(times.astype(np.float64)[order], first) if len(keys) else np.zeros(0)
+    del order
+    is_first = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    first = np.flatnonzero(is_first)
+    summed = np.add.reduceat(times.astype(np.float64), first) if len(keys) else np.zeros(0)
     keys = keys[first]
     pair_words = (keys >> np.uint64(32)).astype(np.uint32)
     pair_documents = (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
