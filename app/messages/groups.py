@@ -8,6 +8,8 @@ from app.messages.view import NO_PATCH, candidate, change_of, count, tests_in_wo
 from pipeline.values import Candidate, Cluster, Decision
 
 _OUTVOTED = "It passed every check with fewer votes."
+_UNSAID = "It did not pass every check."
+MAX_REASONS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +85,23 @@ def _outcome(decision: Decision, cluster: Cluster) -> str:
 
 
 def _reason(decision: Decision, cluster: Cluster) -> str:
-    """The first reason of any member why it may not win."""
+    """Why no member may win, "" when one may."""
     return "" if cluster.gated else _reason_of(decision, cluster.members)
 
 
 def _reason_of(decision: Decision, members: Sequence[str]) -> str:
+    """The first reason of each member, with the names beside it where they differ."""
     gates = {gate.candidate: gate for gate in decision.ballot.gates}
-    reasons = [r for member in members if (g := gates.get(member)) for r in g.reasons]
-    return inline(reasons[0], 300) if reasons else "It did not pass the gate."
+    names: dict[str, list[str]] = {}
+    for member in members:
+        gate = gates.get(member)
+        reason = gate.reasons[0] if gate is not None and gate.reasons else _UNSAID
+        names.setdefault(inline(reason, 300), []).append(member)
+    if len(names) == 1:
+        return next(iter(names))
+    told = [f"{', '.join(those)}: {reason}" for reason, those in names.items()]
+    more = len(told) - MAX_REASONS
+    return " ".join(told[:MAX_REASONS]) + (f" And {count(more, 'more reason')}." * (more > 0))
 
 
 def _why_unusable(decision: Decision, given: Candidate) -> str:

@@ -44,8 +44,28 @@ def test_who_lost_inside_the_winning_group_is_told() -> None:
     decision = of_group([False, True, False, True])
     gates = (Gate("G2", ("It breaks a test.",)), Gate("G4", ("It breaks another.",)))
     decision = replace(decision, ballot=replace(decision.ballot, gates=gates))
-    assert dissent(decision) == ("**A**: not G2, G4. It breaks a test.",)
+    assert dissent(decision) == ("**A**: not G2, G4. G2: It breaks a test. G4: It breaks another.",)
     assert dissent(of_group([False, False])) == ()
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=9), st.booleans())
+def test_no_reason_is_said_of_another_candidate(lost: list[int], won: bool) -> None:
+    """A reason stands alone only when it is that of all; else beside the names of its own."""
+    decision = of_group([*([False] if won else []), *[True] * len(lost)], "G1" if won else "")
+    gates = tuple(
+        Gate(f"G{n}", (f"It breaks {number} of them.",)) for n, number in enumerate(lost, 1 + won)
+    )
+    decision = replace(decision, ballot=replace(decision.ballot, gates=gates))
+    (said,) = dissent(decision)
+    kinds = dict.fromkeys(f"It breaks {number} of them." for number in lost)
+    if len(kinds) == 1:
+        assert said.endswith(f". {next(iter(kinds))}")
+        return
+    told = [
+        f"{', '.join(g.candidate for g in gates if g.reasons == (kind,))}: {kind}" for kind in kinds
+    ]
+    assert [whole in said for whole in told] == [n < 3 for n in range(len(told))]
+    assert ("more reason" in said) is (len(told) > 3)
 
 
 def test_the_heading_counts_the_group() -> None:
