@@ -286,7 +286,7 @@ def _duration(seconds: float) -> str:
 
 def _tokens(usage: Usage) -> str:
     total = usage.input_tokens + usage.output_tokens
-    amount = f"{total} tokens" if total < 1000 else f"{total / 1000:.0f} k tokens"
+    amount = f"{total} tokens" if total < 1000 else f"{total / 1000:,.0f} k tokens"
     return f"{amount} ({usage.cached_share:.0%} of the input cached)"
 
 
@@ -306,6 +306,7 @@ def _environment() -> Environment:
         "fenced": fenced,
         "login": _login,
         "duration": _duration,
+        "number": "{:,}".format,
         "tokens": _tokens,
         "removed": _removed,
     }

@@ -195,12 +195,13 @@ def test_reasons_to_look_closely_are_in_the_local_report(facts, decision, usage)
 
 @pytest.mark.parametrize("scripted", [True, False])
 def test_scripted_runs_cost_nothing(facts, decision, usage, scripted):
-    """The sum is shown with what it stands for, in both reports."""
+    """The sum is shown with what it stands for, wherever a result is told."""
     task = Task("acme/widgets", None, "Title", "Body", facts.base_commit)
     told = replace(facts, scripted_model=scripted)
     for text in (
         render.pull_request(told, decision, usage, 1.0).body,
         render.local_report(task, decision, usage, scripted=scripted),
+        render.run_page(told, decision, Spent(usage, 1.0, {})),
     ):
         assert ("$1.84 at list prices; nothing was paid, " in text) is scripted
         assert ("**Scripted model:**" in text) is scripted
@@ -213,6 +214,15 @@ def test_missing_evidence_is_never_a_pass(facts, decision, usage):
     body = render.pull_request(facts, shown, usage, 10.0).body
     assert "| ✗ fails ×2 | not run |" in body
     assert "| no verdict |" in body
+
+
+@pytest.mark.parametrize("text", ["pull_request", "run_page", "local_report", "no_patch"])
+def test_what_was_left_out_has_a_heading_of_its_own(facts, decision, usage, text):
+    """Else Markdown joins it to the list above, as one more reason why somebody lost."""
+    shown = replace(decision, not_run=("S3: enough agreed.",), notes=("The index is old.",))
+    said = everything(facts, shown, usage)[text]
+    assert "\n\n**Not run.**\n- S3: enough agreed.\n" in said
+    assert "\n\n**Notes.**\n- The index is old.\n" in said
 
 
 def test_tests_that_were_not_run_are_counted(facts, decision, usage):
@@ -410,7 +420,7 @@ def test_the_pull_request_says_what_each_stage_cost(facts, decision, usage):
 
     assert rows == [
         "| explore | 3 | 900 | 50 % | 40 | $0.21 |",
-        "| write patches | 90 | 400000 | 88 % | 12000 | $1.84 |",
+        "| write patches | 90 | 400,000 | 88 % | 12,000 | $1.84 |",
     ]
 
 
